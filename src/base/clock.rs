@@ -1,0 +1,194 @@
+//! Time as a value that is handed down, so that expiry can be tested without waiting.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// A monotonic clock in milliseconds since the clock was made. Sweepers, idle timers and `Retry-After` read only this.
+#[derive(Debug, Clone)]
+pub struct Clock(Source);
+
+#[derive(Debug, Clone)]
+enum Source {
+    System(Instant),
+    Manual(Arc<AtomicU64>),
+}
+
+impl Clock {
+    /// The system's monotonic clock.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(Source::System(Instant::now()))
+    }
+
+    /// A clock that stands still until its handle moves it, and the handle.
+    #[must_use]
+    pub fn manual() -> (Self, ManualClock) {
+        let now = Arc::new(AtomicU64::new(0));
+        (Self(Source::Manual(Arc::clone(&now))), ManualClock(now))
+    }
+
+    /// Milliseconds since the clock was made.
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        match &self.0 {
+            Source::System(start) => u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+            Source::Manual(now) => now.load(Ordering::Acquire),
+        }
+    }
+}
+
+/// Moves a manual [`Clock`].
+#[derive(Debug, Clone)]
+pub struct ManualClock(Arc<AtomicU64>);
+
+impl ManualClock {
+    /// Moves the clock forward by `ms` milliseconds.
+    pub fn advance_ms(&self, ms: u64) {
+        self.0.fetch_add(ms, Ordering::AcqRel);
+    }
+}
+
+/// The length of a rendered date: `Sun, 06 Nov 1994 08:49:37 GMT`.
+pub const DATE_LEN: usize = 29;
+
+/// A cached HTTP date (RFC 9110 5.6.7), rendered again when the second changes.
+#[derive(Debug, Clone)]
+pub struct DateCache {
+    second: u64,
+    text: [u8; DATE_LEN],
+}
+
+impl Default for DateCache {
+    fn default() -> Self {
+        Self { second: 0, text: render_date(0) }
+    }
+}
+
+impl DateCache {
+    /// The date line's value for now.
+    pub fn now(&mut self) -> &[u8; DATE_LEN] {
+        let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        if second != self.second {
+            self.second = second;
+            self.text = render_date(second);
+        }
+        &self.text
+    }
+}
+
+/// Renders seconds since the epoch as an IMF-fixdate.
+#[must_use]
+pub fn render_date(seconds: u64) -> [u8; DATE_LEN] {
+    const DAYS: [&[u8; 3]; 7] = [b"Thu", b"Fri", b"Sat", b"Sun", b"Mon", b"Tue", b"Wed"];
+    const MONTHS: [&[u8; 3]; 12] =
+        [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+    let civil = Civil::from_seconds(seconds);
+    let mut text = *b"Thu, 01 Jan 1970 00:00:00 GMT";
+    text[..3].copy_from_slice(DAYS[usize::try_from(seconds / 86_400 % 7).unwrap_or(0)]);
+    two_digits(&mut text[5..7], civil.day);
+    text[8..11].copy_from_slice(MONTHS[usize::try_from(civil.month - 1).unwrap_or(0)]);
+    two_digits(&mut text[12..14], civil.year / 100);
+    two_digits(&mut text[14..16], civil.year % 100);
+    two_digits(&mut text[17..19], civil.hour);
+    two_digits(&mut text[20..22], civil.minute);
+    two_digits(&mut text[23..25], civil.second);
+    text
+}
+
+/// Renders milliseconds since the epoch as RFC 3339 with milliseconds, for the access log.
+#[must_use]
+pub fn render_timestamp(millis: u64) -> [u8; 24] {
+    let civil = Civil::from_seconds(millis / 1000);
+    let mut text = *b"1970-01-01T00:00:00.000Z";
+    two_digits(&mut text[0..2], civil.year / 100);
+    two_digits(&mut text[2..4], civil.year % 100);
+    two_digits(&mut text[5..7], civil.month);
+    two_digits(&mut text[8..10], civil.day);
+    two_digits(&mut text[11..13], civil.hour);
+    two_digits(&mut text[14..16], civil.minute);
+    two_digits(&mut text[17..19], civil.second);
+    let ms = millis % 1000;
+    text[20] = digit(ms / 100);
+    two_digits(&mut text[21..23], ms % 100);
+    text
+}
+
+/// Milliseconds since the epoch, for log lines.
+#[must_use]
+pub fn wall_ms() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0))
+}
+
+struct Civil {
+    year: u64,
+    month: u64,
+    day: u64,
+    hour: u64,
+    minute: u64,
+    second: u64,
+}
+
+impl Civil {
+    /// Days to civil date by the era method: 400 Gregorian years have 146,097 days.
+    fn from_seconds(seconds: u64) -> Self {
+        let days = seconds / 86_400 + 719_468;
+        let (era, day_of_era) = (days / 146_097, days % 146_097);
+        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted = (5 * day_of_year + 2) / 153;
+        let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+        let rest = seconds % 86_400;
+        Self {
+            year: year_of_era + era * 400 + u64::from(month <= 2),
+            month,
+            day: day_of_year - (153 * shifted + 2) / 5 + 1,
+            hour: rest / 3600,
+            minute: rest / 60 % 60,
+            second: rest % 60,
+        }
+    }
+}
+
+fn digit(value: u64) -> u8 {
+    b'0' + u8::try_from(value % 10).unwrap_or(0)
+}
+
+fn two_digits(out: &mut [u8], value: u64) {
+    out[0] = digit(value / 10);
+    out[1] = digit(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_match_known_instants() {
+        for (seconds, text) in [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+            (4_102_444_800, "Fri, 01 Jan 2100 00:00:00 GMT"),
+        ] {
+            assert_eq!(std::str::from_utf8(&render_date(seconds)).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn timestamps_carry_milliseconds() {
+        assert_eq!(&render_timestamp(784_111_777_042), b"1994-11-06T08:49:37.042Z");
+        assert_eq!(&render_timestamp(999), b"1970-01-01T00:00:00.999Z");
+    }
+
+    #[test]
+    fn manual_clock_moves_only_when_told() {
+        let (clock, handle) = Clock::manual();
+        assert_eq!(clock.now_ms(), 0);
+        handle.advance_ms(1500);
+        assert_eq!(clock.clone().now_ms(), 1500);
+    }
+}

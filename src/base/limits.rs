@@ -1,0 +1,176 @@
+//! Every bound the server keeps, in one list: name, default, range, unit, meaning. The command line, the documentation and the
+//! struct are derived from it.
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Milliseconds.
+    Milliseconds,
+    /// A plain number of things.
+    Count,
+}
+
+impl Unit {
+    /// The word used in help texts.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Milliseconds => "ms",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// One limit's description.
+#[derive(Debug, Clone, Copy)]
+pub struct LimitInfo {
+    /// The name in code and configuration, with underscores.
+    pub name: &'static str,
+    /// The default value.
+    pub default: u64,
+    /// The smallest value allowed.
+    pub min: u64,
+    /// The largest value allowed.
+    pub max: u64,
+    /// What the value counts.
+    pub unit: Unit,
+    /// What the limit bounds.
+    pub help: &'static str,
+}
+
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])+ $name:ident: $unit:ident = $default:literal, $min:literal ..= $max:literal;)+) => {
+        /// The bounds of one server. All values are inclusive: a thing of exactly the limit's size passes.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Limits { $($(#[doc = $doc])+ pub $name: u64,)+ }
+
+        impl Default for Limits {
+            fn default() -> Self { Self { $($name: $default,)+ } }
+        }
+
+        impl Limits {
+            /// Every limit, in declaration order.
+            pub const ALL: &'static [LimitInfo] = &[$(LimitInfo {
+                name: stringify!($name), default: $default, min: $min, max: $max, unit: Unit::$unit, help: concat!($($doc),+),
+            },)+];
+
+            /// The value of the limit called `name`.
+            #[must_use]
+            pub fn get(&self, name: &str) -> Option<u64> {
+                match name { $(stringify!($name) => Some(self.$name),)+ _ => None }
+            }
+
+            /// Sets a limit by name.
+            ///
+            /// # Errors
+            /// A text that names the limit and its range, when the name is unknown or the value out of range.
+            pub fn set(&mut self, name: &str, value: u64) -> Result<(), String> {
+                let info = Self::ALL.iter().find(|info| info.name == name)
+                    .ok_or_else(|| format!("there is no limit called {name}"))?;
+                if value < info.min || value > info.max {
+                    return Err(format!("{name} is {value}, allowed is {} to {} {}", info.min, info.max, info.unit.word()));
+                }
+                match name { $(stringify!($name) => self.$name = value,)+ _ => {} }
+                Ok(())
+            }
+        }
+    };
+}
+
+limits! {
+    /// Longest request line, its line end not counted; longer is 414.
+    request_line: Bytes = 10_000, 64 ..= 16_777_216;
+    /// Longest header line, its line end not counted; longer is 431.
+    header_line: Bytes = 10_000, 64 ..= 1_048_576;
+    /// Most header lines in one request; more is 431.
+    headers: Count = 100, 8 ..= 256;
+    /// Longest request head, from the request line to the empty line; longer is 431.
+    head: Bytes = 65_536, 512 ..= 16_777_216;
+    /// Longest query string; longer is refused by the parse step with 414.
+    query: Bytes = 1_000_000, 0 ..= 16_777_216;
+    /// Longest request body after transfer decoding; longer is refused with 413.
+    body: Bytes = 8_000_000, 64 ..= 1_073_741_824;
+    /// Deepest nesting of arrays and objects in a JSON body.
+    json_depth: Count = 128, 4 ..= 1_024;
+    /// Longest chunk-size line with its extensions.
+    chunk_line: Bytes = 256, 16 ..= 65_536;
+    /// Longest trailer section of a chunked body.
+    trailers: Bytes = 8_192, 64 ..= 65_536;
+    /// Most unread body bytes that are read and dropped to keep a connection after an early answer.
+    drain: Bytes = 65_536, 0 ..= 16_777_216;
+    /// Most open connections; beyond it new ones wait in the listen queue.
+    connections: Count = 10_000, 1 ..= 1_000_000;
+    /// Most pipelined requests answered before the answers are written.
+    pipeline: Count = 16, 1 ..= 1_024;
+    /// Answer bytes after which a batch of pipelined answers is written.
+    batch_bytes: Bytes = 65_536, 1_024 ..= 16_777_216;
+    /// Most concurrent streams on one HTTP/2 connection.
+    h2_streams: Count = 256, 1 ..= 65_536;
+    /// Flow-control window of one HTTP/2 stream.
+    h2_stream_window: Bytes = 262_144, 65_535 ..= 2_147_483_647;
+    /// Flow-control window of one HTTP/2 connection.
+    h2_connection_window: Bytes = 1_048_576, 65_535 ..= 2_147_483_647;
+    /// All request bodies in memory beyond 64 KiB each, over the whole process; none left answers 503.
+    body_memory: Bytes = 268_435_456, 1_048_576 ..= 1_099_511_627_776;
+    /// Longest body that is read from a caller without `Authorization` while authentication is on.
+    unauthenticated_body: Bytes = 65_536, 0 ..= 1_073_741_824;
+    /// Time for a complete request head, from its first byte.
+    head_timeout: Milliseconds = 10_000, 10 ..= 3_600_000;
+    /// Time for a complete request body, from the end of its head.
+    body_timeout: Milliseconds = 30_000, 10 ..= 3_600_000;
+    /// Time an idle keep-alive connection stays open.
+    idle_timeout: Milliseconds = 75_000, 10 ..= 86_400_000;
+    /// Time a write may stall without progress.
+    write_timeout: Milliseconds = 30_000, 10 ..= 3_600_000;
+    /// Time a pending call goes on after the client's side of a connection has ended.
+    half_close_grace: Milliseconds = 1_000, 0 ..= 600_000;
+    /// Time that open requests get to finish when the server stops.
+    shutdown_grace: Milliseconds = 10_000, 0 ..= 3_600_000;
+    /// Time a tool may run unless it declares its own.
+    tool_timeout: Milliseconds = 60_000, 1 ..= 86_400_000;
+    /// Longest silence on an open event stream before a comment is sent.
+    stream_comment: Milliseconds = 15_000, 10 ..= 3_600_000;
+    /// Most notifications waiting for a slow reader on one event stream; later ones are dropped.
+    stream_buffer: Count = 256, 1 ..= 65_536;
+    /// Most legacy sessions; beyond it `initialize` answers 503.
+    sessions: Count = 100_000, 1 ..= 100_000_000;
+    /// Time a legacy session lives without a message.
+    session_idle: Milliseconds = 1_800_000, 100 ..= 604_800_000;
+    /// Most tools on one page of `tools/list`.
+    page_size: Count = 100, 1 ..= 10_000;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_lie_in_range_and_names_are_unique() {
+        let limits = Limits::default();
+        for (at, info) in Limits::ALL.iter().enumerate() {
+            assert!(info.min <= info.default && info.default <= info.max, "{}", info.name);
+            assert_eq!(limits.get(info.name), Some(info.default));
+            assert!(Limits::ALL[at + 1..].iter().all(|other| other.name != info.name), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn set_keeps_range() {
+        for info in Limits::ALL {
+            let mut limits = Limits::default();
+            assert_eq!(limits.set(info.name, info.min), Ok(()));
+            assert_eq!(limits.set(info.name, info.max), Ok(()));
+            assert_eq!(limits.get(info.name), Some(info.max));
+            let over = limits.set(info.name, info.max + 1).unwrap_err();
+            assert!(over.contains(info.name), "{over}");
+            if info.min > 0 {
+                assert!(limits.set(info.name, info.min - 1).is_err());
+            }
+        }
+        assert!(Limits::default().set("nope", 1).is_err());
+    }
+}

@@ -1,0 +1,7 @@
+//! The ground floor: limits, time, principals, byte helpers. Knows nothing of MCP or of sockets.
+
+pub mod ascii;
+pub mod clock;
+pub mod error;
+pub mod limits;
+pub mod principal;

@@ -1,0 +1,8 @@
+//! One definition of each thing, no logic: rejection rows, the chain, methods, revisions, known headers, routes.
+
+pub mod routes;
+pub mod versions;
+pub mod headers;
+pub mod methods;
+pub mod chain;
+pub mod rejection;

@@ -1,0 +1,1 @@
+//! Zero-copy views of a request: the head as offsets, the body as a tape.
