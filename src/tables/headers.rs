@@ -24,15 +24,6 @@ macro_rules! known_headers {
             /// The slot number.
             #[must_use]
             pub const fn slot(self) -> usize { self as usize }
-
-            /// Finds a header by name, in any case.
-            #[must_use]
-            pub fn find(name: &[u8]) -> Option<Self> {
-                match name.len() {
-                    $(len if len == $lower.len() && name.eq_ignore_ascii_case($lower.as_bytes()) => Some(Self::$variant),)+
-                    _ => None,
-                }
-            }
         }
     };
 }
@@ -76,6 +67,62 @@ known_headers! {
     Upgrade = "upgrade", "Upgrade";
 }
 
+impl Known {
+    /// Finds a header by name, in any case.
+    #[must_use]
+    pub fn find(name: &[u8]) -> Option<Self> {
+        let mut slot = *FIRST_OF_LENGTH.get(name.len())?;
+        loop {
+            let known = *Self::ALL.get(usize::from(slot))?;
+            if name.eq_ignore_ascii_case(known.lower().as_bytes()) {
+                return Some(known);
+            }
+            slot = NEXT_OF_LENGTH[known.slot()];
+        }
+    }
+}
+
+/// No slot has this number.
+const NO_SLOT: u8 = u8::MAX;
+
+const LONGEST_NAME: usize = {
+    let mut longest = 0;
+    let mut slot = 0;
+    while slot < Known::COUNT {
+        if Known::ALL[slot].lower().len() > longest {
+            longest = Known::ALL[slot].lower().len();
+        }
+        slot += 1;
+    }
+    longest
+};
+
+/// The last slot whose name has the length; with `NEXT_OF_LENGTH` a list of all of them, so that most names are told apart by their
+/// length alone.
+const FIRST_OF_LENGTH: [u8; LONGEST_NAME + 1] = {
+    let mut table = [NO_SLOT; LONGEST_NAME + 1];
+    let mut slot = 0;
+    while slot < Known::COUNT {
+        table[Known::ALL[slot].lower().len()] = slot as u8;
+        slot += 1;
+    }
+    table
+};
+
+/// The slot before this one whose name is as long.
+const NEXT_OF_LENGTH: [u8; Known::COUNT] = {
+    let mut table = [NO_SLOT; Known::COUNT];
+    let mut last = [NO_SLOT; LONGEST_NAME + 1];
+    let mut slot = 0;
+    while slot < Known::COUNT {
+        let length = Known::ALL[slot].lower().len();
+        table[slot] = last[length];
+        last[length] = slot as u8;
+        slot += 1;
+    }
+    table
+};
+
 /// The prefix of headers that mirror tool arguments, in lower case.
 pub const PARAM_PREFIX: &str = "mcp-param-";
 /// The same as the specification spells it.
@@ -97,5 +144,7 @@ mod tests {
         }
         assert_eq!(Known::find(b""), None);
         assert_eq!(Known::find(b"mcp-param-region"), None);
+        assert_eq!(Known::find(b"hosu"), None);
+        assert_eq!(Known::find(&[b'a'; 300]), None);
     }
 }
