@@ -1,1 +1,3 @@
 //! Zero-copy views of a request: the head as offsets, the body as a tape.
+
+pub mod head;
