@@ -1,0 +1,184 @@
+//! The protocol's own keys, read into slots in one pass over each object that has some.
+
+use std::collections::HashSet;
+
+use smallvec::SmallVec;
+
+use super::fault::JsonFault;
+use crate::view::node::Value;
+
+/// The prefix of the keys in `_meta` that belong to the protocol.
+const RESERVED: &str = "io.modelcontextprotocol/";
+
+/// Reserved keys without a slot that are compared with each other one by one; beyond, they go into a set, so that a million of them take
+/// no quadratic time.
+const FEW: usize = 8;
+
+/// The members of a JSON-RPC message. All are `Some` when the key is there, whatever its value, `null` too.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Envelope<'t, 'b> {
+    /// Whether the message is an object at all. When not, nothing else is set.
+    pub object: bool,
+    /// `jsonrpc`.
+    pub jsonrpc: Option<Value<'t, 'b>>,
+    /// `id`.
+    pub id: Option<Value<'t, 'b>>,
+    /// `method`.
+    pub method: Option<Value<'t, 'b>>,
+    /// `params`.
+    pub params: Option<Value<'t, 'b>>,
+    /// `result`.
+    pub result: Option<Value<'t, 'b>>,
+    /// `error`.
+    pub error: Option<Value<'t, 'b>>,
+    /// The members of `params`, when that is an object.
+    pub args: Params<'t, 'b>,
+}
+
+/// The members of `params` that the protocol itself reads.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Params<'t, 'b> {
+    /// `_meta`.
+    pub meta: Option<Value<'t, 'b>>,
+    /// `name`.
+    pub name: Option<Value<'t, 'b>>,
+    /// `uri`.
+    pub uri: Option<Value<'t, 'b>>,
+    /// `arguments`.
+    pub arguments: Option<Value<'t, 'b>>,
+    /// `taskId`.
+    pub task_id: Option<Value<'t, 'b>>,
+    /// `protocolVersion`.
+    pub protocol_version: Option<Value<'t, 'b>>,
+    /// `cursor`. A repeated one is no fault: the first counts.
+    pub cursor: Option<Value<'t, 'b>>,
+    /// The members of `_meta`, when that is an object.
+    pub fields: Meta<'t, 'b>,
+}
+
+/// The members of `params._meta` that the protocol itself reads.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Meta<'t, 'b> {
+    /// `io.modelcontextprotocol/protocolVersion`.
+    pub protocol_version: Option<Value<'t, 'b>>,
+    /// `io.modelcontextprotocol/clientInfo`.
+    pub client_info: Option<Value<'t, 'b>>,
+    /// `io.modelcontextprotocol/clientCapabilities`.
+    pub client_capabilities: Option<Value<'t, 'b>>,
+    /// `io.modelcontextprotocol/logLevel`.
+    pub log_level: Option<Value<'t, 'b>>,
+    /// `progressToken`, without prefix. A repeated one is no fault: the first counts.
+    pub progress_token: Option<Value<'t, 'b>>,
+}
+
+impl<'t, 'b> Envelope<'t, 'b> {
+    /// Reads one message: a whole body, or an element of a batch.
+    ///
+    /// # Errors
+    /// [`JsonFault::DuplicatedKey`] where one of the protocol's own keys comes twice.
+    pub fn read(value: Value<'t, 'b>) -> Result<Self, JsonFault> {
+        let mut envelope = Self::default();
+        let Some(object) = value.as_object() else { return Ok(envelope) };
+        envelope.object = true;
+        for (key, value) in object {
+            let slot = match key {
+                "jsonrpc" => &mut envelope.jsonrpc,
+                "id" => &mut envelope.id,
+                "method" => &mut envelope.method,
+                "params" => &mut envelope.params,
+                "result" => &mut envelope.result,
+                "error" => &mut envelope.error,
+                _ => continue,
+            };
+            fill(slot, key, value)?;
+        }
+        if let Some(params) = envelope.params {
+            envelope.args = Params::read(params)?;
+        }
+        Ok(envelope)
+    }
+}
+
+impl<'t, 'b> Params<'t, 'b> {
+    fn read(value: Value<'t, 'b>) -> Result<Self, JsonFault> {
+        let mut params = Self::default();
+        let Some(object) = value.as_object() else { return Ok(params) };
+        for (key, value) in object {
+            let slot = match key {
+                "_meta" => &mut params.meta,
+                "name" => &mut params.name,
+                "uri" => &mut params.uri,
+                "arguments" => &mut params.arguments,
+                "taskId" => &mut params.task_id,
+                "protocolVersion" => &mut params.protocol_version,
+                "cursor" => {
+                    params.cursor.get_or_insert(value);
+                    continue;
+                }
+                _ => continue,
+            };
+            fill(slot, key, value)?;
+        }
+        if let Some(meta) = params.meta {
+            params.fields = Meta::read(meta)?;
+        }
+        Ok(params)
+    }
+}
+
+impl<'t, 'b> Meta<'t, 'b> {
+    fn read(value: Value<'t, 'b>) -> Result<Self, JsonFault> {
+        let mut meta = Self::default();
+        let mut others = Others::default();
+        let Some(object) = value.as_object() else { return Ok(meta) };
+        for (key, value) in object {
+            let Some(name) = key.strip_prefix(RESERVED) else {
+                if key == "progressToken" {
+                    meta.progress_token.get_or_insert(value);
+                }
+                continue;
+            };
+            let slot = match name {
+                "protocolVersion" => &mut meta.protocol_version,
+                "clientInfo" => &mut meta.client_info,
+                "clientCapabilities" => &mut meta.client_capabilities,
+                "logLevel" => &mut meta.log_level,
+                _ => {
+                    others.add(key)?;
+                    continue;
+                }
+            };
+            fill(slot, key, value)?;
+        }
+        Ok(meta)
+    }
+}
+
+fn fill<'t, 'b>(slot: &mut Option<Value<'t, 'b>>, key: &str, value: Value<'t, 'b>) -> Result<(), JsonFault> {
+    if slot.is_some() {
+        return Err(JsonFault::duplicated(key));
+    }
+    *slot = Some(value);
+    Ok(())
+}
+
+/// Reserved keys that have no slot.
+#[derive(Default)]
+struct Others<'b> {
+    few: SmallVec<[&'b str; FEW]>,
+    many: HashSet<&'b str>,
+}
+
+impl<'b> Others<'b> {
+    fn add(&mut self, key: &'b str) -> Result<(), JsonFault> {
+        if self.few.contains(&key) {
+            return Err(JsonFault::duplicated(key));
+        }
+        if self.few.len() < FEW {
+            self.few.push(key);
+        } else if !self.many.insert(key) {
+            return Err(JsonFault::duplicated(key));
+        }
+        Ok(())
+    }
+}

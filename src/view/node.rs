@@ -1,0 +1,292 @@
+//! A JSON value inside a parsed body: a position on the tape, cheap to copy.
+
+mod write;
+pub(super) use write::write_str;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use simd_json::{Node, StaticNode};
+
+/// A value on the tape. `'b` is the body, whose bytes the strings borrow; `'t` is the tape.
+///
+/// Holds the tape from the value's own node to the tape's end: where it ends follows from the counts in the nodes, and where it starts from
+/// the length.
+#[derive(Debug, Clone, Copy)]
+pub struct Value<'t, 'b>(&'t [Node<'b>]);
+
+/// The kinds of value that the protocol tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A number without fraction and exponent.
+    Integer,
+    /// A number with a fraction or an exponent, `1.0` too.
+    Float,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl Kind {
+    /// The kind's name in diagnoses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool => "boolean",
+            Self::Integer => "integer",
+            Self::Float => "number",
+            Self::String => "string",
+            Self::Array => "array",
+            Self::Object => "object",
+        }
+    }
+}
+
+/// A number by value; the spelling is gone, but for this: `-0` is `I64(0)`, `0` is `U64(0)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// A negative integer, or `-0`.
+    I64(i64),
+    /// An integer that is not negative.
+    U64(u64),
+    /// A number written with a fraction or an exponent. Finite.
+    F64(f64),
+}
+
+impl<'t, 'b> Value<'t, 'b> {
+    /// The value at the start of `nodes`.
+    pub(super) const fn new(nodes: &'t [Node<'b>]) -> Self {
+        Self(nodes)
+    }
+
+    fn node(self) -> Node<'b> {
+        self.0.first().copied().unwrap_or(Node::Static(StaticNode::Null))
+    }
+
+    /// The number of nodes from this one to the tape's end: tells values of one tape apart.
+    pub(super) const fn nodes_to_end(self) -> usize {
+        self.0.len()
+    }
+
+    /// What kind of value it is.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self.node() {
+            Node::Static(StaticNode::Null) => Kind::Null,
+            Node::Static(StaticNode::Bool(_)) => Kind::Bool,
+            Node::Static(StaticNode::I64(_) | StaticNode::U64(_)) => Kind::Integer,
+            Node::Static(StaticNode::F64(_)) => Kind::Float,
+            Node::String(_) => Kind::String,
+            Node::Array { .. } => Kind::Array,
+            Node::Object { .. } => Kind::Object,
+        }
+    }
+
+    /// Whether it is `null`.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        matches!(self.node(), Node::Static(StaticNode::Null))
+    }
+
+    /// The string, escapes resolved.
+    #[must_use]
+    pub fn as_str(self) -> Option<&'b str> {
+        match self.node() {
+            Node::String(text) => Some(text),
+            Node::Static(_) | Node::Array { .. } | Node::Object { .. } => None,
+        }
+    }
+
+    /// The boolean.
+    #[must_use]
+    pub fn as_bool(self) -> Option<bool> {
+        match self.node() {
+            Node::Static(StaticNode::Bool(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn as_number(self) -> Option<Number> {
+        match self.node() {
+            Node::Static(StaticNode::I64(value)) => Some(Number::I64(value)),
+            Node::Static(StaticNode::U64(value)) => Some(Number::U64(value)),
+            Node::Static(StaticNode::F64(value)) => Some(Number::F64(value)),
+            _ => None,
+        }
+    }
+
+    /// The object.
+    #[must_use]
+    pub fn as_object(self) -> Option<Object<'t, 'b>> {
+        match self.node() {
+            Node::Object { len, .. } => Some(Object { rest: &self.0[1..], len }),
+            Node::Static(_) | Node::String(_) | Node::Array { .. } => None,
+        }
+    }
+
+    /// The array.
+    #[must_use]
+    pub fn as_array(self) -> Option<Array<'t, 'b>> {
+        match self.node() {
+            Node::Array { len, .. } => Some(Array { rest: &self.0[1..], len }),
+            Node::Static(_) | Node::String(_) | Node::Object { .. } => None,
+        }
+    }
+
+    /// The member of an object with this key; the first where the key comes more than once.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Self> {
+        self.as_object()?.get(key)
+    }
+}
+
+/// The value that starts `nodes` and the nodes after it.
+fn split_value<'t, 'b>(nodes: &'t [Node<'b>]) -> Option<(Value<'t, 'b>, &'t [Node<'b>])> {
+    let below = match *nodes.first()? {
+        Node::Object { count, .. } | Node::Array { count, .. } => count,
+        Node::Static(_) | Node::String(_) => 0,
+    };
+    Some((Value(nodes), nodes.get(below + 1..).unwrap_or_default()))
+}
+
+/// An object on the tape.
+#[derive(Debug, Clone, Copy)]
+pub struct Object<'t, 'b> {
+    rest: &'t [Node<'b>],
+    len: usize,
+}
+
+impl<'t, 'b> Object<'t, 'b> {
+    /// The number of members, repeated keys counted each time.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The members in order, repeated keys too.
+    #[must_use]
+    pub const fn iter(&self) -> Members<'t, 'b> {
+        Members { rest: self.rest, left: self.len }
+    }
+
+    /// The first member with this key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Value<'t, 'b>> {
+        self.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
+    }
+}
+
+impl<'t, 'b> IntoIterator for Object<'t, 'b> {
+    type Item = (&'b str, Value<'t, 'b>);
+    type IntoIter = Members<'t, 'b>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Iterator over an object's members.
+#[derive(Debug, Clone)]
+pub struct Members<'t, 'b> {
+    rest: &'t [Node<'b>],
+    left: usize,
+}
+
+impl<'t, 'b> Iterator for Members<'t, 'b> {
+    type Item = (&'b str, Value<'t, 'b>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        let (Node::String(key), after) = self.rest.split_first()? else { return None };
+        let (value, rest) = split_value(after)?;
+        self.rest = rest;
+        self.left -= 1;
+        Some((key, value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Members<'_, '_> {}
+
+/// An array on the tape.
+#[derive(Debug, Clone, Copy)]
+pub struct Array<'t, 'b> {
+    rest: &'t [Node<'b>],
+    len: usize,
+}
+
+impl<'t, 'b> Array<'t, 'b> {
+    /// The number of elements.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements in order.
+    #[must_use]
+    pub const fn iter(&self) -> Elements<'t, 'b> {
+        Elements { rest: self.rest, left: self.len }
+    }
+}
+
+impl<'t, 'b> IntoIterator for Array<'t, 'b> {
+    type Item = Value<'t, 'b>;
+    type IntoIter = Elements<'t, 'b>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Iterator over an array's elements.
+#[derive(Debug, Clone)]
+pub struct Elements<'t, 'b> {
+    rest: &'t [Node<'b>],
+    left: usize,
+}
+
+impl<'t, 'b> Iterator for Elements<'t, 'b> {
+    type Item = Value<'t, 'b>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        let (value, rest) = split_value(self.rest)?;
+        self.rest = rest;
+        self.left -= 1;
+        Some(value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Elements<'_, '_> {}
