@@ -4,3 +4,4 @@ pub mod head;
 pub mod node;
 pub mod message;
 pub mod id;
+pub mod de;

@@ -60,6 +60,13 @@ pub enum Number {
     F64(f64),
 }
 
+impl Value<'static, 'static> {
+    /// `null`, of no body.
+    pub const NULL: Self = Self(&[Node::Static(StaticNode::Null)]);
+    /// `{}`, of no body: what absent arguments stand for.
+    pub const EMPTY_OBJECT: Self = Self(&[Node::Object { len: 0, count: 0 }]);
+}
+
 impl<'t, 'b> Value<'t, 'b> {
     /// The value at the start of `nodes`.
     pub(super) const fn new(nodes: &'t [Node<'b>]) -> Self {
