@@ -6,3 +6,4 @@ pub mod base;
 pub mod tables;
 pub mod view;
 pub mod reply;
+pub mod session;

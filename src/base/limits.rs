@@ -144,6 +144,24 @@ limits! {
     page_size: Count = 100, 1 ..= 10_000;
 }
 
+impl Limits {
+    /// Every limit as a Markdown table, for README.
+    #[must_use]
+    pub fn markdown() -> String {
+        let mut out =
+            String::from("| limit | default | range | unit | meaning |\n| --- | --- | --- | --- | --- |\n");
+        for info in Self::ALL {
+            let flag = info.name.replace('_', "-");
+            let (default, min, max, unit) = (info.default, info.min, info.max, info.unit.word());
+            out.push_str(&format!(
+                "| `--{flag}` | {default} | {min} to {max} | {unit} | {} |\n",
+                info.help.trim()
+            ));
+        }
+        out
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,7 +29,8 @@ pub enum Persistence {
 
 const EXPOSED: &[u8] = b"Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
 const PREFLIGHT_METHODS: &[u8] = b"GET, POST, DELETE";
-const PREFLIGHT_HEADERS: &[u8] =
+/// The request headers that a page may always send.
+pub const PREFLIGHT_HEADERS: &[u8] =
     b"Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
 
 /// Calls `field` with every header of `reply` but the framing ones, names in lower case. Values have no CR, LF or NUL: they are ours, or

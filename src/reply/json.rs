@@ -4,6 +4,12 @@
 pub fn write_str(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
     out.push(b'"');
+    write_str_part(out, text);
+    out.push(b'"');
+}
+
+/// Appends the inside of a JSON string, without its quotes.
+pub fn write_str_part(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut from = 0;
     for (at, &byte) in bytes.iter().enumerate() {
@@ -22,7 +28,6 @@ pub fn write_str(out: &mut Vec<u8>, text: &str) {
         }
     }
     out.extend_from_slice(&bytes[from..]);
-    out.push(b'"');
 }
 
 /// Appends `bytes` as a JSON string, invalid UTF-8 replaced and everything past `most` bytes cut: for diagnoses that repeat what a peer

@@ -2,9 +2,11 @@
 //!
 //! The road fills an [`Exchange`] and returns a [`Reply`]; connections turn the pair into HTTP/1.x or HTTP/2. Nothing here knows which.
 
+pub mod envelope;
 pub mod exchange;
 pub mod head;
 pub mod json;
+pub mod rejection;
 pub mod sse;
 
 use std::sync::Arc;

@@ -165,7 +165,7 @@ rejections! {
     MalformedJson => parse.malformed_json, 400, -32700, Null, None, true, POST,
         "The body is not JSON: {}";
     InvalidId => classify.invalid_id, 400, -32600, Null, None, false, POST,
-        "The id must be a string or an integer: {}";
+        "The id {}";
     Unauthenticated => auth.unauthenticated, 401, -32600, Rule, WwwAuthenticate, false, WIRE,
         "Authentication is required: {}";
     MalformedAuthorization => auth.malformed_authorization, 400, -32600, Rule, WwwAuthenticate, false, WIRE,
@@ -228,6 +228,32 @@ impl Rejection {
     pub const fn index(self) -> usize {
         self as usize
     }
+}
+
+/// The table as Markdown, for README.
+#[must_use]
+pub fn markdown() -> String {
+    let mut out = String::from(
+        "| rejecter | reason | status | code | id | verbs |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    for rejection in Rejection::ALL {
+        let row = rejection.row();
+        let header = match row.header {
+            RowHeader::None => String::new(),
+            RowHeader::Allow | RowHeader::RetryAfter | RowHeader::WwwAuthenticate => {
+                format!(" + `{}`", row.header.word())
+            }
+        };
+        let code = if row.code == 0 { String::new() } else { row.code.to_string() };
+        let (rejecter, verbs) = (row.rejecter.name(), row.verbs.words());
+        out.push_str(&format!(
+            "| {rejecter} | {} | {}{header} | {code} | {} | {verbs} |\n",
+            row.reason,
+            row.status,
+            row.id.word()
+        ));
+    }
+    out
 }
 
 const _: () = {

@@ -1,0 +1,172 @@
+//! One legacy session.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use super::id::SessionId;
+use crate::base::principal::Principal;
+use crate::tables::versions::Revision;
+
+/// Where a session is in its life. It ends by leaving the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Lifecycle {
+    /// `initialize` was answered.
+    Opened,
+    /// `notifications/initialized` has come.
+    Ready,
+}
+
+/// Who the client said it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientInfo {
+    /// `clientInfo.name`.
+    pub name: String,
+    /// `clientInfo.version`.
+    pub version: String,
+}
+
+/// A session between `initialize` and its end.
+#[derive(Debug)]
+pub struct Session {
+    /// The id both sides know it by.
+    pub id: SessionId,
+    /// The revision agreed on.
+    pub revision: Revision,
+    /// The principal that opened it; `None` without authentication.
+    pub principal: Option<Arc<Principal>>,
+    /// Who the client said it is.
+    pub client: ClientInfo,
+    lifecycle: AtomicU8,
+    last_seen_ms: AtomicU64,
+    open: AtomicU32,
+}
+
+impl Session {
+    /// A session that has just been opened.
+    #[must_use]
+    pub fn new(
+        id: SessionId,
+        revision: Revision,
+        principal: Option<Arc<Principal>>,
+        client: ClientInfo,
+        now_ms: u64,
+    ) -> Self {
+        Self {
+            id,
+            revision,
+            principal,
+            client,
+            lifecycle: AtomicU8::new(Lifecycle::Opened as u8),
+            last_seen_ms: AtomicU64::new(now_ms),
+            open: AtomicU32::new(0),
+        }
+    }
+
+    /// Where it is in its life.
+    #[must_use]
+    pub fn lifecycle(&self) -> Lifecycle {
+        if self.lifecycle.load(Ordering::Acquire) == Lifecycle::Ready as u8 {
+            Lifecycle::Ready
+        } else {
+            Lifecycle::Opened
+        }
+    }
+
+    /// `notifications/initialized` has come. Saying so twice changes nothing.
+    pub fn make_ready(&self) {
+        self.lifecycle.store(Lifecycle::Ready as u8, Ordering::Release);
+    }
+
+    /// A message passed the session stage: the idle timer starts over.
+    pub fn touch(&self, now_ms: u64) {
+        self.last_seen_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    /// When the idle timer last started over, in the clock's milliseconds.
+    #[must_use]
+    pub fn last_seen_ms(&self) -> u64 {
+        self.last_seen_ms.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing is open and the idle time has passed.
+    #[must_use]
+    pub fn is_idle(&self, now_ms: u64, idle_ms: u64) -> bool {
+        self.open.load(Ordering::Acquire) == 0 && now_ms.saturating_sub(self.last_seen_ms()) >= idle_ms
+    }
+
+    /// Marks a request or stream as open until the guard is dropped: meanwhile the session is not idle.
+    #[must_use]
+    pub fn open(self: &Arc<Self>) -> OpenGuard {
+        self.open.fetch_add(1, Ordering::AcqRel);
+        OpenGuard(Arc::clone(self))
+    }
+
+    /// Whether the session belongs to `principal`. A session without one belongs to anybody.
+    #[must_use]
+    pub fn belongs_to(&self, principal: Option<&Arc<Principal>>) -> bool {
+        match (&self.principal, principal) {
+            (None, _) => true,
+            (Some(owner), Some(caller)) => owner.subject == caller.subject,
+            (Some(_), None) => false,
+        }
+    }
+}
+
+/// Keeps a session from being idle. See [`Session::open`].
+#[derive(Debug)]
+pub struct OpenGuard(Arc<Session>);
+
+impl Drop for OpenGuard {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(principal: Option<&str>) -> Arc<Session> {
+        let principal = principal.map(|name| Arc::new(Principal::new(name)));
+        Arc::new(Session::new(
+            SessionId::random().unwrap(),
+            Revision::V2025_11_25,
+            principal,
+            ClientInfo::default(),
+            0,
+        ))
+    }
+
+    #[test]
+    fn idle_counts_from_the_last_touch_and_never_while_open() {
+        let session = session(None);
+        assert!(!session.is_idle(999, 1000));
+        assert!(session.is_idle(1000, 1000));
+        session.touch(500);
+        assert!(!session.is_idle(1499, 1000));
+        let guard = session.open();
+        assert!(!session.is_idle(9999, 1000));
+        drop(guard);
+        assert!(session.is_idle(9999, 1000));
+    }
+
+    #[test]
+    fn ready_once_and_for_all() {
+        let session = session(None);
+        assert_eq!(session.lifecycle(), Lifecycle::Opened);
+        session.make_ready();
+        session.make_ready();
+        assert_eq!(session.lifecycle(), Lifecycle::Ready);
+    }
+
+    #[test]
+    fn owned_sessions_answer_their_owner_alone() {
+        let (alice, bob) = (Arc::new(Principal::new("alice")), Arc::new(Principal::new("bob")));
+        let owned = session(Some("alice"));
+        assert!(owned.belongs_to(Some(&alice)));
+        assert!(!owned.belongs_to(Some(&bob)));
+        assert!(!owned.belongs_to(None));
+        assert!(session(None).belongs_to(Some(&bob)));
+    }
+}
