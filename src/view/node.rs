@@ -78,7 +78,8 @@ impl<'t, 'b> Value<'t, 'b> {
     }
 
     /// The number of nodes from this one to the tape's end: tells values of one tape apart.
-    pub(super) const fn nodes_to_end(self) -> usize {
+    #[must_use]
+    pub const fn nodes_to_end(self) -> usize {
         self.0.len()
     }
 
