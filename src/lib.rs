@@ -6,4 +6,5 @@ pub mod base;
 pub mod tables;
 pub mod view;
 pub mod reply;
+pub mod schema;
 pub mod session;
