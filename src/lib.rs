@@ -8,3 +8,4 @@ pub mod view;
 pub mod reply;
 pub mod schema;
 pub mod session;
+pub mod tools;

@@ -1,0 +1,248 @@
+//! What a call, its handler and its connection share, kept by the connection and reused for its next call.
+
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use tokio::sync::Notify;
+
+use crate::base::principal::Principal;
+use crate::tables::versions::Revision;
+use crate::view::node::{Kind, Number, Value};
+
+use super::context::Context;
+use super::members::{Members, write_number};
+
+/// What is known of a call before it starts.
+#[derive(Debug, Clone, Copy)]
+pub struct CallInfo<'a> {
+    /// The revision the caller speaks.
+    pub revision: Revision,
+    /// The authenticated caller.
+    pub principal: Option<&'a Arc<Principal>>,
+    /// The client program's name and version.
+    pub client: Option<(&'a str, &'a str)>,
+    /// `_meta.progressToken` as sent. Anything but a string or an integer counts as absent; so should a token whose caller admits no
+    /// event stream.
+    pub progress_token: Option<Value<'a, 'a>>,
+    /// The most notifications kept for a slow reader (`Limits::stream_buffer`).
+    pub buffer: u64,
+}
+
+/// The state of one call.
+#[derive(Debug)]
+pub struct CallShared {
+    revision: Revision,
+    principal: Option<Arc<Principal>>,
+    has_client: bool,
+    client_name: String,
+    client_version: String,
+    /// The progress token as JSON; empty for none.
+    token: Vec<u8>,
+    cancelled: AtomicBool,
+    cancel: Notify,
+    mailbox: Mutex<Mailbox>,
+}
+
+/// Notifications on their way to the connection.
+#[derive(Debug)]
+struct Mailbox {
+    queue: VecDeque<Vec<u8>>,
+    capacity: usize,
+    dropped: u64,
+    progress: f64,
+    /// False once the call is over: nothing may follow its result.
+    open: bool,
+    waker: Option<Waker>,
+}
+
+impl Default for CallShared {
+    fn default() -> Self {
+        Self {
+            revision: Revision::NEWEST_MODERN,
+            principal: None,
+            has_client: false,
+            client_name: String::new(),
+            client_version: String::new(),
+            token: Vec::new(),
+            cancelled: AtomicBool::new(false),
+            cancel: Notify::new(),
+            mailbox: Mutex::new(Mailbox {
+                queue: VecDeque::new(),
+                capacity: 0,
+                dropped: 0,
+                progress: f64::NEG_INFINITY,
+                open: true,
+                waker: None,
+            }),
+        }
+    }
+}
+
+impl CallShared {
+    fn begin(&mut self, call: &CallInfo<'_>) {
+        self.revision = call.revision;
+        self.principal = call.principal.cloned();
+        self.has_client = call.client.is_some();
+        let (name, version) = call.client.unwrap_or_default();
+        put(&mut self.client_name, name);
+        put(&mut self.client_version, version);
+        self.token.clear();
+        if let Some(token) = call.progress_token.filter(is_token) {
+            token.write_json(&mut self.token);
+        }
+        *self.cancelled.get_mut() = false;
+        let mailbox = self.mailbox.get_mut().unwrap_or_else(PoisonError::into_inner);
+        mailbox.queue.clear();
+        mailbox.capacity = usize::try_from(call.buffer).unwrap_or(usize::MAX);
+        mailbox.dropped = 0;
+        mailbox.progress = f64::NEG_INFINITY;
+        mailbox.open = true;
+        mailbox.waker = None;
+    }
+
+    fn mailbox(&self) -> MutexGuard<'_, Mailbox> {
+        self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    pub(super) fn principal(&self) -> Option<&Arc<Principal>> {
+        self.principal.as_ref()
+    }
+
+    pub(super) fn client(&self) -> Option<(&str, &str)> {
+        self.has_client.then_some((self.client_name.as_str(), self.client_version.as_str()))
+    }
+
+    pub(super) fn wants_progress(&self) -> bool {
+        !self.token.is_empty()
+    }
+
+    pub(super) fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        if self.token.is_empty() || !progress.is_finite() {
+            return;
+        }
+        let mut mailbox = self.mailbox();
+        if !mailbox.open || progress <= mailbox.progress {
+            return;
+        }
+        if mailbox.queue.len() >= mailbox.capacity {
+            mailbox.dropped += 1;
+            return;
+        }
+        mailbox.progress = progress;
+        mailbox.queue.push_back(progress_notification(&self.token, progress, total, message));
+        let waker = mailbox.waker.take();
+        drop(mailbox);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Takes the oldest notification.
+    pub(super) fn take(&self) -> Option<Vec<u8>> {
+        self.mailbox().queue.pop_front()
+    }
+
+    /// How many notifications found no room.
+    pub(super) fn dropped(&self) -> u64 {
+        self.mailbox().dropped
+    }
+
+    /// Notes whom to wake when a notification or a cancellation comes.
+    pub(super) fn register(&self, waker: &Waker) {
+        let mut mailbox = self.mailbox();
+        match &mut mailbox.waker {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+    }
+
+    /// Ends the call: later notifications are dropped, waiting ones can still be taken.
+    pub(super) fn close(&self) {
+        let mut mailbox = self.mailbox();
+        mailbox.open = false;
+        mailbox.waker = None;
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Cancels the call, unless it is over.
+    pub(super) fn cancel(&self) {
+        let mut mailbox = self.mailbox();
+        if !mailbox.open {
+            return;
+        }
+        self.cancelled.store(true, Ordering::Release);
+        let waker = mailbox.waker.take();
+        drop(mailbox);
+        self.cancel.notify_waiters();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    pub(super) async fn cancelled(&self) {
+        let mut waiting = pin!(self.cancel.notified());
+        // Enabled before the flag is read: a cancellation between the two is not missed.
+        waiting.as_mut().enable();
+        if !self.is_cancelled() {
+            waiting.await;
+        }
+    }
+}
+
+/// Where a connection keeps the state of its calls. A call that no handler holds on to leaves its storage to the next one.
+#[derive(Debug, Default)]
+pub struct CallSlot {
+    shared: Arc<CallShared>,
+}
+
+impl CallSlot {
+    /// Prepares the state of the next call. Allocates only when the last call's [`Context`] is still held somewhere, or when a text is
+    /// longer than any before.
+    pub fn prepare(&mut self, call: &CallInfo<'_>) -> Context {
+        if Arc::get_mut(&mut self.shared).is_none() {
+            self.shared = Arc::new(CallShared::default());
+        }
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.begin(call);
+        }
+        Context::new(Arc::clone(&self.shared))
+    }
+}
+
+fn put(field: &mut String, text: &str) {
+    field.clear();
+    field.push_str(text);
+}
+
+/// A progress token is a string or an integer (MCP basic/patterns/progress).
+fn is_token(value: &Value<'_, '_>) -> bool {
+    match value.kind() {
+        Kind::String | Kind::Integer => true,
+        Kind::Float => matches!(value.as_number(), Some(Number::F64(number)) if number.fract() == 0.0),
+        Kind::Null | Kind::Bool | Kind::Array | Kind::Object => false,
+    }
+}
+
+fn progress_notification(token: &[u8], progress: f64, total: Option<f64>, message: Option<&str>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128 + token.len() + message.map_or(0, str::len));
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"#);
+    let mut members = Members::new(&mut out);
+    members.key("progressToken").extend_from_slice(token);
+    write_number(members.key("progress"), progress);
+    if let Some(total) = total.filter(|total| total.is_finite()) {
+        write_number(members.key("total"), total);
+    }
+    members.text_if("message", message);
+    out.extend_from_slice(b"}}");
+    out
+}

@@ -1,0 +1,62 @@
+//! Calls from arguments to result, as the methods make them.
+
+mod calls;
+mod mailbox;
+mod registering;
+mod paging;
+mod allocations;
+
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use crate::schema::testing::with_value;
+use crate::tables::versions::Revision;
+
+use super::{Arguments, CallInfo, CallSlot, Entry, Registry, Running, Tool, ToolResult};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn registered(tool: impl Tool) -> Arc<Entry> {
+    let registry = Registry::default();
+    registry.add(tool).unwrap();
+    let snapshot = registry.snapshot();
+    Arc::clone(snapshot.entries().next().unwrap())
+}
+
+fn info<'a>() -> CallInfo<'a> {
+    CallInfo {
+        revision: Revision::V2026_07_28,
+        principal: None,
+        client: None,
+        progress_token: None,
+        buffer: 256,
+    }
+}
+
+/// Starts a call with these arguments and a progress token.
+fn start(entry: &Arc<Entry>, slot: &mut CallSlot, arguments: &str) -> Running {
+    with_value(&format!("{{\"token\":\"t\",\"arguments\":{arguments}}}"), |params| {
+        let context = slot.prepare(&CallInfo { progress_token: params.get("token"), ..info() });
+        entry.start(Arguments::read(params.get("arguments")).unwrap(), context, MINUTE)
+    })
+}
+
+/// Runs a call to its end.
+async fn run(tool: impl Tool, arguments: &str) -> ToolResult {
+    let mut running = start(&registered(tool), &mut CallSlot::default(), arguments);
+    std::future::poll_fn(|cx| running.poll(cx)).await
+}
+
+/// Polls once without a runtime's task.
+fn poll_once(running: &mut Running) -> Poll<ToolResult> {
+    running.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+}
+
+/// The one text of a result, and whether it is an error.
+fn text(result: &ToolResult) -> (&str, bool) {
+    match result.content.as_slice() {
+        [content] => (content.as_text().unwrap_or("(no text)"), result.is_error),
+        other => panic!("{other:?}"),
+    }
+}
