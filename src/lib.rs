@@ -9,3 +9,4 @@ pub mod reply;
 pub mod schema;
 pub mod session;
 pub mod tools;
+pub mod methods;

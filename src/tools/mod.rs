@@ -20,10 +20,13 @@ mod raw;
 mod cursor;
 mod snapshot;
 mod registry;
+mod identity;
+mod behind;
 
 use std::pin::Pin;
 
 pub use arguments::{ArgumentFault, Arguments, NotAnObject};
+pub use behind::Behind;
 pub use call::{CallInfo, CallShared, CallSlot};
 pub use content::{Content, ResourceLink, Role};
 pub use context::{Canceller, Context};
@@ -31,6 +34,7 @@ pub use cursor::BadCursor;
 pub use entry::Entry;
 pub use error::ToolError;
 pub use handler::{AsyncHandler, SyncHandler};
+pub use identity::{CacheScope, Identity, ServerInfo};
 pub use into_result::{IntoToolResult, Json};
 pub use raw::RawTool;
 pub use registry::{Edit, Registry};

@@ -1,0 +1,102 @@
+//! The methods: one file each. A method reads its params, answers, and knows nothing of HTTP.
+
+pub mod discover;
+pub mod initialize;
+pub mod params;
+pub mod pending;
+pub mod ping;
+pub mod tools_call;
+pub mod tools_list;
+
+use std::sync::Arc;
+use std::task;
+
+use crate::base::principal::Principal;
+use crate::reply::rejection::Refusal;
+use crate::reply::{Exchange, Reply, envelope};
+use crate::session::state::Session;
+use crate::tables::methods::Method;
+use crate::tables::versions::{Era, Revision};
+use crate::tools::Behind;
+use crate::tools::CallSlot;
+use crate::view::id::Id;
+use crate::view::message::Params;
+use crate::view::node::Value;
+
+pub use pending::{Pending, Step};
+
+/// JSON-RPC: the params do not fit the method.
+pub const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC: the method is not known (legacy lane; a rejection on the modern one).
+pub const METHOD_NOT_FOUND: i32 = -32601;
+/// JSON-RPC: the server failed.
+pub const INTERNAL_ERROR: i32 = -32603;
+
+/// A request that has passed the road, ready for its method.
+#[derive(Clone, Copy)]
+pub struct Request<'r, 't, 'b> {
+    /// The id.
+    pub id: Id<'t>,
+    /// The params the protocol knows.
+    pub params: Params<'t, 'b>,
+    /// All of the params.
+    pub all: Option<Value<'t, 'b>>,
+    /// The revision it speaks.
+    pub revision: Revision,
+    /// The session, on the legacy lane, where the method needs one.
+    pub session: Option<&'r Arc<Session>>,
+    /// Who is asking.
+    pub principal: Option<&'r Arc<Principal>>,
+    /// Whether the client takes event streams; without, notifications are dropped.
+    pub may_stream: bool,
+    /// Now, on the server's clock.
+    pub now_ms: u64,
+}
+
+impl Request<'_, '_, '_> {
+    /// The lane.
+    #[must_use]
+    pub const fn era(&self) -> Era {
+        self.revision.era()
+    }
+}
+
+/// What a method came to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Answered: the body stands in the exchange.
+    Done(Reply),
+    /// A call that goes on.
+    Pending(Box<Pending>),
+}
+
+/// Serves a request.
+///
+/// # Errors
+/// The rows of `dispatch` that a method can meet.
+pub fn serve(
+    behind: &Behind,
+    method: Method,
+    request: Request<'_, '_, '_>,
+    slot: &mut CallSlot,
+    exchange: &mut Exchange,
+    cx: &mut task::Context<'_>,
+) -> Result<Outcome, Refusal<'static>> {
+    if let Err(fault) = params::check_common(&request.params) {
+        return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, fault)));
+    }
+    let reply = match method {
+        Method::Initialize => initialize::serve(behind, &request, exchange)?,
+        Method::Ping => ping::serve(&request, exchange),
+        Method::Discover => discover::serve(behind, &request, exchange),
+        Method::ToolsList => tools_list::serve(behind, &request, exchange),
+        Method::ToolsCall => return tools_call::serve(behind, &request, slot, exchange, cx),
+    };
+    Ok(Outcome::Done(reply))
+}
+
+/// An error that is no rejection goes with 200 on both lanes: 400 and 404 would read as a sign of the server's era.
+pub(crate) fn error(exchange: &mut Exchange, id: Id<'_>, code: i32, message: &str) -> Reply {
+    envelope::write_error(&mut exchange.body, id, code, message, None);
+    Reply::json(200)
+}

@@ -1,0 +1,194 @@
+//! Who the server says it is, rendered once: the insides of `initialize` and `server/discover`, and what every modern result carries.
+
+use crate::reply::json;
+use crate::tables::versions::{Feature, Revision};
+
+/// The server's name and what it says of itself (`Implementation` in the schema).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// The name, for machines.
+    pub name: String,
+    /// The version.
+    pub version: String,
+    /// The name, for people.
+    pub title: Option<String>,
+    /// What the server is for.
+    pub description: Option<String>,
+    /// Its page.
+    pub website_url: Option<String>,
+    /// How to use the server, for the model.
+    pub instructions: Option<String>,
+}
+
+impl ServerInfo {
+    /// A server with a name and a version.
+    #[must_use]
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: version.into(),
+            title: None,
+            description: None,
+            website_url: None,
+            instructions: None,
+        }
+    }
+}
+
+/// Whom a cached answer may be served to (2026-07-28, caching).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheScope {
+    /// Anybody.
+    Public,
+    /// The caller it was given to.
+    Private,
+}
+
+/// The rendered pieces.
+#[derive(Debug)]
+pub struct Identity {
+    initialize: Vec<Vec<u8>>,
+    discover: Vec<u8>,
+    server_info: Vec<u8>,
+    cacheable_tail: Vec<u8>,
+}
+
+impl Identity {
+    /// Renders everything. `supported` is the list of versions that discover offers, `ttl_ms` how long lists and discover stay fresh.
+    #[must_use]
+    pub fn new(info: &ServerInfo, supported: &[Revision], ttl_ms: u64, scope: CacheScope) -> Self {
+        let modern = Revision::NEWEST_MODERN;
+        let mut server_info = b"\"io.modelcontextprotocol/serverInfo\":".to_vec();
+        write_implementation(&mut server_info, info, modern);
+        let cacheable_tail = cacheable_tail(&server_info, ttl_ms, scope);
+        Self {
+            initialize: Revision::ALL.iter().map(|&revision| initialize(info, revision)).collect(),
+            discover: discover(info, supported, &cacheable_tail),
+            server_info,
+            cacheable_tail,
+        }
+    }
+
+    /// The inside of the result of `initialize`, for a session of `revision`.
+    #[must_use]
+    pub fn initialize(&self, revision: Revision) -> &[u8] {
+        self.initialize.get(revision.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The inside of the result of `server/discover`.
+    #[must_use]
+    pub fn discover(&self) -> &[u8] {
+        &self.discover
+    }
+
+    /// The member `io.modelcontextprotocol/serverInfo` for the `_meta` of a modern result.
+    #[must_use]
+    pub fn server_info(&self) -> &[u8] {
+        &self.server_info
+    }
+
+    /// The members that end every cacheable modern result: freshness, `resultType`, `_meta`.
+    #[must_use]
+    pub fn cacheable_tail(&self) -> &[u8] {
+        &self.cacheable_tail
+    }
+}
+
+/// Only tools are offered, and their list is not announced when it changes: capabilities say no more than that.
+const CAPABILITIES: &[u8] = b"\"capabilities\":{\"tools\":{}}";
+
+fn initialize(info: &ServerInfo, revision: Revision) -> Vec<u8> {
+    let mut out = b"\"protocolVersion\":".to_vec();
+    json::write_str(&mut out, revision.as_str());
+    out.push(b',');
+    out.extend_from_slice(CAPABILITIES);
+    out.extend_from_slice(b",\"serverInfo\":");
+    write_implementation(&mut out, info, revision);
+    write_member(&mut out, "instructions", info.instructions.as_deref());
+    out
+}
+
+fn discover(info: &ServerInfo, supported: &[Revision], tail: &[u8]) -> Vec<u8> {
+    let mut out = b"\"supportedVersions\":[".to_vec();
+    for (at, revision) in supported.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        json::write_str(&mut out, revision.as_str());
+    }
+    out.extend_from_slice(b"],");
+    out.extend_from_slice(CAPABILITIES);
+    write_member(&mut out, "instructions", info.instructions.as_deref());
+    out.push(b',');
+    out.extend_from_slice(tail);
+    out
+}
+
+fn cacheable_tail(server_info: &[u8], ttl_ms: u64, scope: CacheScope) -> Vec<u8> {
+    let mut out = b"\"ttlMs\":".to_vec();
+    json::write_int(&mut out, ttl_ms);
+    out.extend_from_slice(match scope {
+        CacheScope::Public => b",\"cacheScope\":\"public\"",
+        CacheScope::Private => b",\"cacheScope\":\"private\"".as_slice(),
+    });
+    out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{");
+    out.extend_from_slice(server_info);
+    out.push(b'}');
+    out
+}
+
+fn write_implementation(out: &mut Vec<u8>, info: &ServerInfo, revision: Revision) {
+    out.extend_from_slice(b"{\"name\":");
+    json::write_str(out, &info.name);
+    write_member(out, "version", Some(&info.version));
+    if revision.has(Feature::Titles) {
+        write_member(out, "title", info.title.as_deref());
+    }
+    if revision.has(Feature::Icons) {
+        write_member(out, "description", info.description.as_deref());
+        write_member(out, "websiteUrl", info.website_url.as_deref());
+    }
+    out.push(b'}');
+}
+
+fn write_member(out: &mut Vec<u8>, key: &str, value: Option<&str>) {
+    let Some(value) = value else { return };
+    out.push(b',');
+    json::write_str(out, key);
+    out.push(b':');
+    json::write_str(out, value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn read(inside: &[u8]) -> Value {
+        let text = format!("{{{}}}", std::str::from_utf8(inside).unwrap());
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn each_revision_gets_its_own_fields() {
+        let mut info = ServerInfo::new("n\"ame", "1");
+        info.title = Some("T".to_owned());
+        info.website_url = Some("https://example.test".to_owned());
+        info.instructions = Some("Do\nthis.".to_owned());
+        let identity = Identity::new(&info, &[Revision::V2026_07_28], 5, CacheScope::Private);
+        let oldest = read(identity.initialize(Revision::V2025_03_26));
+        assert_eq!(oldest["serverInfo"], serde_json::json!({"name": "n\"ame", "version": "1"}));
+        assert_eq!(oldest["protocolVersion"], "2025-03-26");
+        assert_eq!(oldest["instructions"], "Do\nthis.");
+        let middle = read(identity.initialize(Revision::V2025_06_18));
+        assert_eq!(middle["serverInfo"], serde_json::json!({"name": "n\"ame", "version": "1", "title": "T"}));
+        let newest = read(identity.initialize(Revision::V2025_11_25));
+        assert_eq!(newest["serverInfo"]["websiteUrl"], "https://example.test");
+        let discover = read(identity.discover());
+        assert_eq!(discover["supportedVersions"], serde_json::json!(["2026-07-28"]));
+        assert_eq!((&discover["ttlMs"], &discover["cacheScope"]), (&5.into(), &"private".into()));
+        assert_eq!(discover["resultType"], "complete");
+        assert_eq!(discover["_meta"]["io.modelcontextprotocol/serverInfo"]["title"], "T");
+    }
+}
