@@ -10,3 +10,4 @@ pub mod schema;
 pub mod session;
 pub mod tools;
 pub mod methods;
+pub mod road;

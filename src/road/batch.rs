@@ -1,0 +1,216 @@
+//! Several messages in one body: served on sessions of 2025-03-26 alone, each element from `classify` on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+use super::classify::{self, Message};
+use super::post::{Resolved, Run};
+use super::session;
+use super::settings::Settings;
+use super::singleton::Singletons;
+use super::{dispatch, parse, validate};
+use crate::methods::{self, Outcome, Step};
+use crate::reply::rejection::{Fault, Refusal, render_element};
+use crate::reply::{Exchange, Reply};
+use crate::session::state::{Lifecycle, Session};
+use crate::session::store::Sessions;
+use crate::tables::methods::{Lifecycle as MethodLifecycle, Method};
+use crate::tables::rejection::Rejection;
+use crate::tables::versions::{Era, Feature};
+use crate::tools::Behind;
+use crate::view::message::{Document, Envelope};
+use crate::view::node::Value;
+
+/// The most messages in one batch.
+const MOST: usize = 100;
+
+/// The session of an array that may be served as a batch; `None` sends it on to `validate`, which refuses it.
+pub(super) fn session(
+    settings: &Settings,
+    sessions: &Sessions,
+    singletons: &Singletons<'_>,
+    root: Value<'_, '_>,
+    now_ms: u64,
+) -> Option<Arc<Session>> {
+    root.as_array()?;
+    let session = session::find(settings, sessions, singletons, singletons.session_id()?).ok()?;
+    if !session.revision.has(Feature::Batches) {
+        return None;
+    }
+    session.touch(now_ms);
+    Some(session)
+}
+
+/// Serves every element in order.
+///
+/// # Errors
+/// `malformed_json` and `invalid_message`, for the batch as a whole: nothing of it has been served then.
+pub(super) fn serve<'r>(
+    run: &mut Run<'_>,
+    behind: &Behind,
+    singletons: &Singletons<'_>,
+    document: Document<'r, 'r>,
+    resolved: &Resolved,
+    cx: &mut task::Context<'_>,
+) -> Result<BatchPending, Refusal<'r>> {
+    let envelopes = read(document.root())?;
+    let mut batch = BatchPending { items: Vec::with_capacity(envelopes.len()), events: VecDeque::new() };
+    for envelope in envelopes {
+        run.exchange.body.clear();
+        let item = element(run, behind, singletons, document, envelope, resolved, cx);
+        batch.items.extend(item);
+    }
+    run.exchange.body.clear();
+    Ok(batch)
+}
+
+fn read<'r>(root: Value<'r, 'r>) -> Result<Vec<Envelope<'r, 'r>>, Refusal<'r>> {
+    let elements = root.as_array().map_or(0, |array| array.len());
+    if elements == 0 || elements > MOST {
+        return Err(refuse("a batch has 1 to 100 messages"));
+    }
+    let mut envelopes = Vec::with_capacity(elements);
+    for value in root.as_array().into_iter().flat_map(|array| array.iter()) {
+        envelopes.push(Envelope::read(value).map_err(|fault| parse::malformed(&fault))?);
+    }
+    let initializes = |envelope: &Envelope<'_, '_>| {
+        envelope.method.and_then(|method| method.as_str()) == Some("initialize")
+    };
+    if envelopes.iter().any(initializes) {
+        return Err(refuse("initialize must not stand in a batch"));
+    }
+    Ok(envelopes)
+}
+
+#[cold]
+fn refuse(text: &str) -> Refusal<'static> {
+    Refusal::fault(Rejection::InvalidMessage, Fault { text: text.to_owned(), ..Fault::default() })
+}
+
+/// One element: what it is answered with, if it is.
+fn element<'r>(
+    run: &mut Run<'_>,
+    behind: &Behind,
+    singletons: &Singletons<'_>,
+    document: Document<'r, 'r>,
+    envelope: Envelope<'r, 'r>,
+    resolved: &Resolved,
+    cx: &mut task::Context<'_>,
+) -> Option<Item> {
+    let message = match classify::step(envelope, document.spellings()) {
+        Ok(message) => message,
+        Err(refusal) => return Some(refused(run, &refusal, None)),
+    };
+    match pass(run, behind, singletons, &message, resolved, cx) {
+        Ok(item) => item,
+        Err(refusal) => Some(refused(run, &refusal, Some(&message))),
+    }
+}
+
+fn refused(run: &mut Run<'_>, refusal: &Refusal<'_>, message: Option<&Message<'_, '_>>) -> Item {
+    let scene = run.shared.scene(&run.head, message.and_then(Message::rejection_id));
+    run.exchange.body.clear();
+    render_element(refusal, scene, &run.shared.counters, run.exchange);
+    Item::Answer(std::mem::take(&mut run.exchange.body))
+}
+
+fn pass<'r>(
+    run: &mut Run<'_>,
+    behind: &Behind,
+    singletons: &Singletons<'_>,
+    message: &Message<'r, 'r>,
+    resolved: &Resolved,
+    cx: &mut task::Context<'_>,
+) -> Result<Option<Item>, Refusal<'r>> {
+    match message {
+        Message::Request { id, method, envelope } => {
+            gate(method, resolved)?;
+            let validated = validate::check(message)?;
+            let dispatched = run.dispatched((*id, method, *envelope), resolved, singletons);
+            Ok(match dispatch::request(behind, &validated, dispatched, run.slot, run.exchange, cx) {
+                Ok(Outcome::Done(_)) => Some(Item::Answer(std::mem::take(&mut run.exchange.body))),
+                Ok(Outcome::Pending(call)) => Some(Item::Call(call)),
+                Err(refusal) => Some(refused(run, &refusal, Some(message))),
+            })
+        }
+        Message::Notification { method, .. } => {
+            let validated = validate::check(message)?;
+            let _accepted = dispatch::notification(&validated, method, resolved.session.as_ref());
+            Ok(None)
+        }
+        Message::Response(_) | Message::Unknown(_) => {
+            let validated = validate::check(message)?;
+            let _accepted = dispatch::response(&validated);
+            Ok(None)
+        }
+    }
+}
+
+/// The lifecycle gate of `session`, for one element.
+fn gate(method: &str, resolved: &Resolved) -> Result<(), Refusal<'static>> {
+    let lifecycle = Method::find(method)
+        .filter(|method| method.eras().has(Era::Legacy))
+        .map_or(MethodLifecycle::Ready, Method::lifecycle);
+    let opened = resolved.session.as_ref().is_some_and(|session| session.lifecycle() == Lifecycle::Opened);
+    if opened && lifecycle == MethodLifecycle::Ready {
+        Err(Refusal::plain(Rejection::NotReady))
+    } else {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+enum Item {
+    /// The answer, as JSON.
+    Answer(Vec<u8>),
+    Call(Box<methods::Pending>),
+}
+
+/// A batch in flight: the answers that are there, and the calls that go on.
+#[derive(Debug)]
+pub struct BatchPending {
+    items: Vec<Item>,
+    events: VecDeque<Vec<u8>>,
+}
+
+impl BatchPending {
+    /// Goes on with every call. The last step is the array of all answers.
+    pub(super) fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Step> {
+        if let Some(event) = self.events.pop_front() {
+            return Poll::Ready(Step::Event(event));
+        }
+        let mut open = false;
+        for item in &mut self.items {
+            let Item::Call(call) = item else { continue };
+            match call.poll(cx, exchange) {
+                Poll::Ready(Step::Event(event)) => return Poll::Ready(Step::Event(event)),
+                Poll::Ready(Step::Done(_)) => *item = Item::Answer(std::mem::take(&mut exchange.body)),
+                Poll::Pending => open = true,
+            }
+        }
+        if open { Poll::Pending } else { Poll::Ready(Step::Done(self.collect(exchange))) }
+    }
+
+    /// Puts an event back that nobody could take yet.
+    pub(super) fn give_back(&mut self, event: Vec<u8>) {
+        self.events.push_front(event);
+    }
+
+    fn collect(&self, exchange: &mut Exchange) -> Reply {
+        exchange.body.clear();
+        if self.items.is_empty() {
+            return Reply::accepted();
+        }
+        exchange.body.push(b'[');
+        for (at, item) in self.items.iter().enumerate() {
+            let Item::Answer(answer) = item else { continue };
+            if at > 0 {
+                exchange.body.push(b',');
+            }
+            exchange.body.extend_from_slice(answer);
+        }
+        exchange.body.push(b']');
+        Reply::json(200)
+    }
+}

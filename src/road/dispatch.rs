@@ -1,0 +1,104 @@
+//! Stage `dispatch`: from a method to the module that answers it.
+
+use std::sync::Arc;
+use std::task;
+
+use super::validate::Validated;
+use crate::base::principal::Principal;
+use crate::methods::{self, METHOD_NOT_FOUND, Outcome, Request};
+use crate::reply::rejection::{Fault, QUOTE, Refusal};
+use crate::reply::{Exchange, Reply};
+use crate::session::state::Session;
+use crate::tables::methods::Method;
+use crate::tables::rejection::Rejection;
+use crate::tables::versions::{Era, Revision};
+use crate::tools::Behind;
+use crate::tools::CallSlot;
+use crate::view::id::Id;
+use crate::view::message::Envelope;
+
+/// What the stages before have found out about a request.
+pub struct Dispatched<'r, 't, 'b> {
+    /// The id.
+    pub id: Id<'t>,
+    /// The method's name.
+    pub method: &'b str,
+    /// All of the message.
+    pub envelope: Envelope<'t, 'b>,
+    /// The revision.
+    pub revision: Revision,
+    /// The session, where there is one.
+    pub session: Option<&'r Arc<Session>>,
+    /// Who is asking.
+    pub principal: Option<&'r Arc<Principal>>,
+    /// Whether the client takes event streams.
+    pub may_stream: bool,
+    /// Now.
+    pub now_ms: u64,
+}
+
+/// Serves a request.
+///
+/// # Errors
+/// `unknown_method` on the modern lane (on the legacy one an unknown method is an answer with 200), and what methods refuse.
+pub fn request(
+    behind: &Behind,
+    _validated: &Validated,
+    dispatched: Dispatched<'_, '_, '_>,
+    slot: &mut CallSlot,
+    exchange: &mut Exchange,
+    cx: &mut task::Context<'_>,
+) -> Result<Outcome, Refusal<'static>> {
+    let Dispatched { id, method: name, envelope, revision, session, principal, may_stream, now_ms } =
+        dispatched;
+    let era = revision.era();
+    match Method::find(name).filter(|method| method.eras().has(era)) {
+        Some(method) => {
+            let request = Request {
+                id,
+                params: envelope.args,
+                all: envelope.params,
+                revision,
+                session,
+                principal,
+                may_stream,
+                now_ms,
+            };
+            methods::serve(behind, method, request, slot, exchange, cx)
+        }
+        None => unknown(era, id, name, exchange).map(Outcome::Done),
+    }
+}
+
+/// Takes a notification: `notifications/initialized` makes the session ready, any other is accepted as it is.
+pub fn notification(_validated: &Validated, method: &str, session: Option<&Arc<Session>>) -> Reply {
+    if let (Some(session), "notifications/initialized") = (session, method) {
+        session.make_ready();
+    }
+    Reply::accepted()
+}
+
+/// Takes a client's response. One that nobody waits for is accepted too.
+pub fn response(_validated: &Validated) -> Reply {
+    Reply::accepted()
+}
+
+#[cold]
+fn unknown(era: Era, id: Id<'_>, name: &str, exchange: &mut Exchange) -> Result<Reply, Refusal<'static>> {
+    let cut = &name[..name.floor_char_boundary(QUOTE)];
+    match era {
+        Era::Legacy => {
+            let text = format!("Method not found: {cut}");
+            Ok(methods::error(exchange, id, METHOD_NOT_FOUND, &text))
+        }
+        Era::Modern => {
+            let text = match Method::find(name) {
+                Some(_) => format!(
+                    "Method not found: {cut} belongs to the versions with a handshake, 2025-11-25 and older"
+                ),
+                None => format!("Method not found: {cut}"),
+            };
+            Err(Refusal::fault(Rejection::UnknownMethod, Fault { text, ..Fault::default() }))
+        }
+    }
+}

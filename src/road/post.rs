@@ -1,0 +1,411 @@
+//! A POST on the road: the stages in chain order, from `parse` on.
+
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+use super::batch::{self, BatchPending};
+use super::classify::{self, Message};
+use super::dispatch::{self, Dispatched};
+use super::media::Accept;
+use super::origin::OriginPassed;
+use super::parse::{self, HeadParsed};
+use super::session::{self, Needs};
+use super::shared::{Peer, Road, Shared};
+use super::singleton::{self, Singletons};
+use super::validate::{self, Validated};
+use super::{auth, era, header_binding, limit, protocol_fields};
+use crate::base::limits::Limits;
+use crate::methods::{self, Outcome};
+use crate::reply::rejection::Refusal;
+use crate::reply::{Content, Exchange, Reply, sse};
+use crate::session::state::Session;
+use crate::tables::methods::Method;
+use crate::tables::versions::{Era, Revision};
+use crate::tools::Behind;
+use crate::tools::CallSlot;
+use crate::view::head::RequestHead;
+use crate::view::id::Id;
+use crate::view::message::{Document, Envelope, JsonFault, JsonScratch};
+
+pub use crate::methods::Step;
+
+/// What the head of a request came to.
+#[derive(Debug)]
+#[must_use]
+pub enum Entry {
+    /// Answered. The body, if there is one, is unread.
+    Answer(Reply),
+    /// The body is wanted.
+    Body(Ticket),
+}
+
+/// A POST whose head has passed: its body is wanted.
+#[derive(Debug)]
+pub struct Ticket {
+    passed: OriginPassed,
+    parsed: HeadParsed,
+    ceiling: u64,
+}
+
+impl Ticket {
+    pub(super) const fn new(passed: OriginPassed, parsed: HeadParsed, ceiling: u64) -> Self {
+        Self { passed, parsed, ceiling }
+    }
+
+    /// The longest body that is taken, in bytes.
+    #[must_use]
+    pub const fn ceiling(&self) -> u64 {
+        self.ceiling
+    }
+}
+
+/// Storage that requests of one connection reuse: with it, a warm request allocates nothing in the framework.
+#[derive(Debug)]
+pub struct Scratch {
+    json: JsonScratch,
+    slot: CallSlot,
+}
+
+impl Scratch {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            json: JsonScratch::new(usize::try_from(limits.json_depth).unwrap_or(usize::MAX)),
+            slot: CallSlot::default(),
+        }
+    }
+
+    /// Gives back what is held beyond `keep` bytes.
+    pub fn shrink(&mut self, keep: usize) {
+        self.json.shrink(keep);
+        if keep == 0 {
+            self.slot = CallSlot::default();
+        }
+    }
+}
+
+/// What a POST came to.
+#[derive(Debug)]
+#[must_use]
+pub enum Answer {
+    /// Answered: the body stands in the exchange.
+    Done(Reply),
+    /// A call that goes on.
+    Pending(Pending),
+}
+
+/// One call, or the calls of a batch, in flight. Nothing of the request is borrowed. Dropping it cancels.
+#[derive(Debug)]
+pub struct Pending {
+    calls: Calls,
+    accept: Accept,
+    streamed: bool,
+}
+
+#[derive(Debug)]
+enum Calls {
+    One(Box<methods::Pending>),
+    Batch(BatchPending),
+}
+
+impl Pending {
+    const fn new(calls: Calls, accept: Accept) -> Self {
+        Self { calls, accept, streamed: false }
+    }
+
+    /// Goes on. An event comes only where the client takes a stream; the last step is the answer.
+    pub fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Step> {
+        let step = match &mut self.calls {
+            Calls::One(call) => call.poll(cx, exchange),
+            Calls::Batch(batch) => batch.poll(cx, exchange),
+        };
+        step.map(|step| match step {
+            Step::Event(event) => {
+                self.streamed = true;
+                Step::Event(event)
+            }
+            Step::Done(reply) if self.streamed => Step::Done(reply),
+            Step::Done(reply) => Step::Done(dress(reply, self.accept, exchange)),
+        })
+    }
+
+    /// Whether the client takes an event stream.
+    #[must_use]
+    pub const fn may_stream(&self) -> bool {
+        !matches!(self.accept, Accept::Json)
+    }
+
+    /// The lane. A modern call ends with its audience; a legacy one is to be detached.
+    #[must_use]
+    pub const fn era(&self) -> Era {
+        match &self.calls {
+            Calls::One(call) => call.era(),
+            Calls::Batch(_) => Era::Legacy,
+        }
+    }
+
+    /// Lets a call run on without an audience, on the current runtime, bounded by its own timeout.
+    pub fn detach(mut self) {
+        tokio::spawn(async move {
+            let mut exchange = Exchange::new(false);
+            loop {
+                match std::future::poll_fn(|cx| self.poll(cx, &mut exchange)).await {
+                    Step::Event(_) => {}
+                    Step::Done(_) => return,
+                }
+            }
+        });
+    }
+}
+
+impl Road {
+    /// The rest of the road. `buf[..len]` is the body, and `PADDING` bytes follow it. Never blocks; a tool is polled once.
+    #[expect(clippy::too_many_arguments, reason = "the storage is the connection's, lent for one request")]
+    pub fn post(
+        &self,
+        head: RequestHead<'_>,
+        ticket: Ticket,
+        buf: &mut [u8],
+        len: usize,
+        scratch: &mut Scratch,
+        peer: &Peer,
+        exchange: &mut Exchange,
+        cx: &mut task::Context<'_>,
+    ) -> Answer {
+        let Scratch { json, slot } = scratch;
+        json.parse(buf, len, |parsed| {
+            let mut run = Run { shared: &self.0, head, peer, slot, exchange, accept: ticket.parsed.accept };
+            run.carry(ticket.passed, parsed, cx)
+        })
+    }
+}
+
+/// One POST between `parse` and its answer.
+pub(super) struct Run<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) head: RequestHead<'a>,
+    pub(super) peer: &'a Peer,
+    pub(super) slot: &'a mut CallSlot,
+    pub(super) exchange: &'a mut Exchange,
+    pub(super) accept: Accept,
+}
+
+impl<'a> Run<'a> {
+    fn carry(
+        &mut self,
+        passed: OriginPassed,
+        parsed: Result<Document<'_, '_>, JsonFault>,
+        cx: &mut task::Context<'_>,
+    ) -> Answer {
+        let document = match parsed {
+            Ok(document) => document,
+            Err(fault) => return self.refuse(parse::malformed(&fault), None),
+        };
+        let message = match classify::step(document.envelope(), document.spellings()) {
+            Ok(message) => message,
+            Err(refusal) => return self.refuse(refusal, None),
+        };
+        self.note(&message);
+        match self.climb(passed, document, &message, cx) {
+            Ok(answer) => answer,
+            Err(refusal) => self.refuse(refusal, message.rejection_id()),
+        }
+    }
+
+    fn refuse(&mut self, refusal: Refusal<'_>, id: Option<Id<'_>>) -> Answer {
+        Answer::Done(self.shared.refuse(refusal, &self.head, id, self.exchange))
+    }
+
+    /// The wire checks, then the message's lane.
+    fn climb<'r>(
+        &mut self,
+        passed: OriginPassed,
+        document: Document<'r, 'r>,
+        message: &Message<'r, 'r>,
+        cx: &mut task::Context<'_>,
+    ) -> Result<Answer, Refusal<'r>>
+    where
+        'a: 'r,
+    {
+        let settings = &self.shared.settings;
+        let authed = auth::check(settings, &self.head, passed)?;
+        let address = self.peer.address.map(|address| address.ip());
+        let admitted = limit::check(settings, self.head.verb(), address, authed)?;
+        let singletons = singleton::check(&self.head, admitted)?;
+        let era = era::choose(settings, message, &singletons);
+        self.exchange.era = Some(era);
+        match era {
+            Era::Modern => self.modern(&singletons, message, cx),
+            Era::Legacy => self.legacy(&singletons, document, message, cx),
+        }
+    }
+
+    fn modern<'r>(
+        &mut self,
+        singletons: &Singletons<'a>,
+        message: &Message<'r, 'r>,
+        cx: &mut task::Context<'_>,
+    ) -> Result<Answer, Refusal<'r>>
+    where
+        'a: 'r,
+    {
+        let behind = self.shared.behind(singletons);
+        match message {
+            Message::Request { id, method, envelope } => {
+                let fields =
+                    protocol_fields::check(&self.shared.settings, method, &envelope.args, singletons)?;
+                self.exchange.log.set_protocol(fields.version());
+                let revision = header_binding::check(
+                    &self.head,
+                    method,
+                    &envelope.args,
+                    &fields,
+                    &behind.registry().snapshot(),
+                )?;
+                let validated = validate::check(message)?;
+                let resolved = Resolved { revision, session: None, now_ms: 0 };
+                self.dispatch(behind, singletons, &validated, (*id, method, *envelope), &resolved, cx)
+            }
+            Message::Notification { method, envelope } => {
+                header_binding::check_notification(&self.head, method, &envelope.args)?;
+                let validated = validate::check(message)?;
+                Ok(Answer::Done(dispatch::notification(&validated, method, None)))
+            }
+            Message::Response(_) | Message::Unknown(_) => {
+                let validated = validate::check(message)?;
+                Ok(Answer::Done(dispatch::response(&validated)))
+            }
+        }
+    }
+
+    fn legacy<'r>(
+        &mut self,
+        singletons: &Singletons<'a>,
+        document: Document<'r, 'r>,
+        message: &Message<'r, 'r>,
+        cx: &mut task::Context<'_>,
+    ) -> Result<Answer, Refusal<'r>>
+    where
+        'a: 'r,
+    {
+        let settings = &self.shared.settings;
+        if !settings.legacy {
+            // Only responses come here then: every other kind is modern.
+            return Err(validate::unexpected_response());
+        }
+        let behind = self.shared.behind(singletons);
+        let now_ms = self.shared.clock.now_ms();
+        let needs = match message {
+            Message::Request { method, .. } => {
+                Needs::Request(Method::find(method).filter(|method| method.eras().has(Era::Legacy)))
+            }
+            Message::Notification { .. } | Message::Response(_) => Needs::Message,
+            Message::Unknown(_) => {
+                if let Some(session) =
+                    batch::session(settings, behind.sessions(), singletons, document.root(), now_ms)
+                {
+                    return self.batch(behind, singletons, document, &session, now_ms, cx);
+                }
+                let validated = validate::check(message)?;
+                return Ok(Answer::Done(dispatch::response(&validated)));
+            }
+        };
+        let session = session::resolve(settings, behind.sessions(), singletons, needs, now_ms)?;
+        let revision = session.as_ref().map_or(Revision::NEWEST_LEGACY, |session| session.revision);
+        let validated = validate::check(message)?;
+        let resolved = Resolved { revision, session, now_ms };
+        match message {
+            Message::Request { id, method, envelope } => {
+                self.dispatch(behind, singletons, &validated, (*id, method, *envelope), &resolved, cx)
+            }
+            Message::Notification { method, .. } => {
+                Ok(Answer::Done(dispatch::notification(&validated, method, resolved.session.as_ref())))
+            }
+            Message::Response(_) | Message::Unknown(_) => Ok(Answer::Done(dispatch::response(&validated))),
+        }
+    }
+
+    fn dispatch<'r>(
+        &mut self,
+        behind: &Behind,
+        singletons: &Singletons<'a>,
+        validated: &Validated,
+        request: (Id<'r>, &'r str, Envelope<'r, 'r>),
+        resolved: &Resolved,
+        cx: &mut task::Context<'_>,
+    ) -> Result<Answer, Refusal<'r>> {
+        let dispatched = self.dispatched(request, resolved, singletons);
+        match dispatch::request(behind, validated, dispatched, self.slot, self.exchange, cx)? {
+            Outcome::Done(reply) => Ok(Answer::Done(dress(reply, self.accept, self.exchange))),
+            Outcome::Pending(call) => Ok(Answer::Pending(Pending::new(Calls::One(call), self.accept))),
+        }
+    }
+
+    pub(super) fn dispatched<'r, 's>(
+        &self,
+        (id, method, envelope): (Id<'r>, &'r str, Envelope<'r, 'r>),
+        resolved: &'s Resolved,
+        singletons: &'s Singletons<'a>,
+    ) -> Dispatched<'s, 'r, 'r> {
+        Dispatched {
+            id,
+            method,
+            envelope,
+            revision: resolved.revision,
+            session: resolved.session.as_ref(),
+            principal: singletons.principal(),
+            may_stream: !matches!(self.accept, Accept::Json),
+            now_ms: resolved.now_ms,
+        }
+    }
+
+    fn batch<'r>(
+        &mut self,
+        behind: &Behind,
+        singletons: &Singletons<'a>,
+        document: Document<'r, 'r>,
+        session: &Arc<Session>,
+        now_ms: u64,
+        cx: &mut task::Context<'_>,
+    ) -> Result<Answer, Refusal<'r>>
+    where
+        'a: 'r,
+    {
+        let resolved = Resolved { revision: session.revision, session: Some(Arc::clone(session)), now_ms };
+        let mut calls = batch::serve(self, behind, singletons, document, &resolved, cx)?;
+        let accept = self.accept;
+        match calls.poll(cx, self.exchange) {
+            Poll::Ready(Step::Done(reply)) => Ok(Answer::Done(dress(reply, accept, self.exchange))),
+            Poll::Ready(Step::Event(event)) => {
+                calls.give_back(event);
+                Ok(Answer::Pending(Pending::new(Calls::Batch(calls), accept)))
+            }
+            Poll::Pending => Ok(Answer::Pending(Pending::new(Calls::Batch(calls), accept))),
+        }
+    }
+
+    fn note(&mut self, message: &Message<'_, '_>) {
+        match message {
+            Message::Request { method, .. } | Message::Notification { method, .. } => {
+                self.exchange.log.set_method(method);
+            }
+            Message::Response(_) | Message::Unknown(_) => {}
+        }
+    }
+}
+
+/// What the stages up to `session` have found out about a message.
+pub(super) struct Resolved {
+    pub(super) revision: Revision,
+    pub(super) session: Option<Arc<Session>>,
+    pub(super) now_ms: u64,
+}
+
+/// A client that takes event streams alone gets its answer as a stream of one message. Rejections are always JSON.
+fn dress(reply: Reply, accept: Accept, exchange: &mut Exchange) -> Reply {
+    if accept != Accept::EventStream || reply.status != 200 || reply.content != Content::Json {
+        return reply;
+    }
+    let json = std::mem::take(&mut exchange.body);
+    sse::write_event(&mut exchange.body, &json);
+    Reply { content: Content::EventStream, ..reply }
+}

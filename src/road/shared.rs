@@ -1,0 +1,152 @@
+//! What all requests share. Behind the door stand sessions and tools: the one way to them is [`Shared::behind`], which takes the proof
+//! that every wire check has passed.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::post::Scratch;
+use super::settings::Settings;
+use super::singleton::Singletons;
+use crate::base::clock::Clock;
+use crate::base::limits::Limits;
+use crate::reply::rejection::{Counters, Refusal, Scene, render};
+use crate::reply::{Allow, Exchange, Reply};
+use crate::tables::headers::Known;
+use crate::tools::Behind;
+use crate::view::head::{Cardinality, RequestHead};
+use crate::view::id::Id;
+
+/// The other end of a connection.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Peer {
+    /// Its address, where the transport has one.
+    pub address: Option<SocketAddr>,
+}
+
+/// The road, shared by all connections. Cloning is cheap.
+#[derive(Clone)]
+pub struct Road(pub(super) Arc<Shared>);
+
+/// The state behind a [`Road`].
+pub(super) struct Shared {
+    pub(super) settings: Settings,
+    pub(super) clock: Clock,
+    pub(super) counters: Counters,
+    draining: AtomicBool,
+    behind: Behind,
+}
+
+impl fmt::Debug for Road {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Road").field("path", &self.0.settings.path).finish_non_exhaustive()
+    }
+}
+
+impl Road {
+    /// A road over these settings, to these sessions and tools.
+    #[must_use]
+    pub fn new(settings: Settings, clock: Clock, behind: Behind) -> Self {
+        Self(Arc::new(Shared {
+            settings,
+            clock,
+            counters: Counters::default(),
+            draining: AtomicBool::new(false),
+            behind,
+        }))
+    }
+
+    /// The bounds.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.0.settings.limits
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// The endpoint's path.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.0.settings.path
+    }
+
+    /// How often each row of the rejection table was met.
+    #[must_use]
+    pub fn rejections(&self) -> &Counters {
+        &self.0.counters
+    }
+
+    /// How many legacy sessions are open.
+    #[must_use]
+    pub fn sessions(&self) -> u64 {
+        self.0.behind.sessions().len()
+    }
+
+    /// Ends idle sessions, and says how many.
+    pub fn sweep(&self) -> u64 {
+        self.0.behind.sessions().sweep(self.0.clock.now_ms())
+    }
+
+    /// From now on every request is refused as draining.
+    pub fn start_draining(&self) {
+        self.0.draining.store(true, Ordering::Release);
+    }
+
+    /// Working storage for the requests of one connection or stream.
+    #[must_use]
+    pub fn scratch(&self) -> Scratch {
+        Scratch::new(&self.0.settings.limits)
+    }
+}
+
+impl Shared {
+    /// The one door to sessions and tools.
+    pub(super) const fn behind(&self, _passed: &Singletons<'_>) -> &Behind {
+        &self.behind
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// Answers a refusal. `id` is the message's, once it has been classified as a request.
+    pub(super) fn refuse(
+        &self,
+        refusal: Refusal<'_>,
+        head: &RequestHead<'_>,
+        id: Option<Id<'_>>,
+        exchange: &mut Exchange,
+    ) -> Reply {
+        render(refusal, self.scene(head, id), &self.counters, exchange)
+    }
+
+    pub(super) fn scene<'a>(&self, head: &RequestHead<'a>, id: Option<Id<'a>>) -> Scene<'a> {
+        let protocol = match head.header(Known::ProtocolVersion) {
+            Cardinality::One(value) => Some(value),
+            Cardinality::Missing | Cardinality::Many => None,
+        };
+        Scene { verb: head.verb(), id, allow: self.allow(protocol), protocol }
+    }
+
+    /// `POST` alone where the legacy lane is off or the version is modern.
+    fn allow(&self, protocol: Option<&[u8]>) -> Allow {
+        let modern = protocol
+            .and_then(crate::tables::versions::Revision::from_wire)
+            .is_some_and(|revision| revision.era() == crate::tables::versions::Era::Modern);
+        if self.settings.legacy && !modern { Allow::All } else { Allow::Post }
+    }
+
+    /// Notes on the exchange what the access log wants of the head.
+    pub(super) fn note_head(&self, head: &RequestHead<'_>, exchange: &mut Exchange) {
+        if exchange.log.enabled
+            && let Cardinality::One(value) = head.header(Known::ProtocolVersion)
+        {
+            exchange.log.set_protocol(&String::from_utf8_lossy(value));
+        }
+    }
+}
