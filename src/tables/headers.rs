@@ -68,18 +68,30 @@ known_headers! {
 }
 
 impl Known {
-    /// Finds a header by name, in any case.
+    /// Finds a header by name, in any case. `name` is a token (RFC 9110 5.1).
     #[must_use]
     pub fn find(name: &[u8]) -> Option<Self> {
         let mut slot = *FIRST_OF_LENGTH.get(name.len())?;
         loop {
             let known = *Self::ALL.get(usize::from(slot))?;
-            if name.eq_ignore_ascii_case(known.lower().as_bytes()) {
+            if is_spelling(name, known.lower().as_bytes()) {
                 return Some(known);
             }
             slot = NEXT_OF_LENGTH[known.slot()];
         }
     }
+}
+
+/// Whether `name`, a token as long as `lower`, is `lower` in any case. Setting one bit puts letters into lower case and makes no other
+/// token character a letter or a hyphen, so eight bytes compare at once; the last eight may overlap those before.
+fn is_spelling(name: &[u8], lower: &[u8]) -> bool {
+    if let (Some(last), Some(last_lower)) = (name.last_chunk::<8>(), lower.last_chunk::<8>()) {
+        let same = |(name, lower): (&[u8; 8], &[u8; 8])| {
+            u64::from_ne_bytes(*name) | 0x2020_2020_2020_2020 == u64::from_ne_bytes(*lower)
+        };
+        return same((last, last_lower)) && name.as_chunks().0.iter().zip(lower.as_chunks().0).all(same);
+    }
+    name.eq_ignore_ascii_case(lower)
 }
 
 /// No slot has this number.
@@ -135,6 +147,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_other_token_is_found() {
+        for &known in Known::ALL {
+            for at in 0..known.lower().len() {
+                for byte in (0..=255).filter(|&byte| crate::base::ascii::is_tchar(byte)) {
+                    let mut name = known.lower().as_bytes().to_vec();
+                    name[at] = byte;
+                    let same = name.eq_ignore_ascii_case(known.lower().as_bytes());
+                    assert_eq!(Known::find(&name) == Some(known), same, "{}", name.escape_ascii());
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_name_is_found_in_any_case() {
         for &known in Known::ALL {
             assert_eq!(Known::find(known.lower().as_bytes()), Some(known));
@@ -145,6 +171,9 @@ mod tests {
         assert_eq!(Known::find(b""), None);
         assert_eq!(Known::find(b"mcp-param-region"), None);
         assert_eq!(Known::find(b"hosu"), None);
+        assert_eq!(Known::find(b"content_length"), None);
+        assert_eq!(Known::find(b"content-lengti"), None);
+        assert_eq!(Known::find(b"xontent-length"), None);
         assert_eq!(Known::find(&[b'a'; 300]), None);
     }
 }
