@@ -3,11 +3,9 @@
 #[cfg(test)]
 mod tests;
 
+pub use super::message::LONGEST_ID;
 use super::message::Spellings;
 use super::node::{Number, Value, write_str};
-
-/// The longest id, in bytes: of its text where it is a string, of its spelling where it is a number. Inclusive.
-pub const LONGEST_ID: usize = 8192;
 
 /// Why a value is no id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

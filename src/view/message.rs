@@ -12,7 +12,7 @@ use super::node::Value;
 pub use envelope::{Envelope, Meta, Params};
 pub use fault::JsonFault;
 use spelling::Recorder;
-pub use spelling::Spellings;
+pub use spelling::{LONGEST_ID, Spellings};
 
 /// Readable bytes that must follow a body in its buffer. They are left as they were, so the next request may lie there.
 pub const PADDING: usize = 64;
@@ -21,7 +21,7 @@ const _: () = assert!(PADDING == simd_json::INPUT_PADDING);
 
 /// Storage that parsing reuses, one per connection or worker.
 ///
-/// It grows to about five times the largest body's size for ordinary JSON, and to 28 times for one that is nothing but punctuation: see
+/// It grows to several times the largest body's size, and to some thirty times that of a body that is nothing but punctuation: see
 /// [`Self::shrink`].
 pub struct JsonScratch {
     buffers: Buffers,

@@ -1,6 +1,8 @@
 //! A JSON value inside a parsed body: a position on the tape, cheap to copy.
 
+mod container;
 mod write;
+pub use container::{Array, Elements, Members, Object};
 pub(super) use write::write_str;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -60,6 +62,38 @@ pub enum Number {
     F64(f64),
 }
 
+impl Number {
+    /// The value, when it was written as an integer and is in the range.
+    #[must_use]
+    pub fn as_i64(self) -> Option<i64> {
+        match self {
+            Self::I64(value) => Some(value),
+            Self::U64(value) => i64::try_from(value).ok(),
+            Self::F64(_) => None,
+        }
+    }
+
+    /// The value, when it was written as an integer and is not negative.
+    #[must_use]
+    pub fn as_u64(self) -> Option<u64> {
+        match self {
+            Self::I64(value) => u64::try_from(value).ok(),
+            Self::U64(value) => Some(value),
+            Self::F64(_) => None,
+        }
+    }
+
+    /// The value as a float, rounded where an integer is too large to be one exactly.
+    #[must_use]
+    pub const fn as_f64(self) -> f64 {
+        match self {
+            Self::I64(value) => value as f64,
+            Self::U64(value) => value as f64,
+            Self::F64(value) => value,
+        }
+    }
+}
+
 impl Value<'static, 'static> {
     /// `null`, of no body.
     pub const NULL: Self = Self(&[Node::Static(StaticNode::Null)]);
@@ -81,6 +115,12 @@ impl<'t, 'b> Value<'t, 'b> {
     #[must_use]
     pub const fn nodes_to_end(self) -> usize {
         self.0.len()
+    }
+
+    /// Tells this value from every other one on a living tape, for memory of what was visited.
+    #[must_use]
+    pub fn address(self) -> usize {
+        self.0.as_ptr() as usize
     }
 
     /// What kind of value it is.
@@ -136,7 +176,7 @@ impl<'t, 'b> Value<'t, 'b> {
     #[must_use]
     pub fn as_object(self) -> Option<Object<'t, 'b>> {
         match self.node() {
-            Node::Object { len, .. } => Some(Object { rest: &self.0[1..], len }),
+            Node::Object { len, .. } => Some(Object::new(&self.0[1..], len)),
             Node::Static(_) | Node::String(_) | Node::Array { .. } => None,
         }
     }
@@ -145,7 +185,7 @@ impl<'t, 'b> Value<'t, 'b> {
     #[must_use]
     pub fn as_array(self) -> Option<Array<'t, 'b>> {
         match self.node() {
-            Node::Array { len, .. } => Some(Array { rest: &self.0[1..], len }),
+            Node::Array { len, .. } => Some(Array::new(&self.0[1..], len)),
             Node::Static(_) | Node::String(_) | Node::Object { .. } => None,
         }
     }
@@ -156,145 +196,3 @@ impl<'t, 'b> Value<'t, 'b> {
         self.as_object()?.get(key)
     }
 }
-
-/// The value that starts `nodes` and the nodes after it.
-fn split_value<'t, 'b>(nodes: &'t [Node<'b>]) -> Option<(Value<'t, 'b>, &'t [Node<'b>])> {
-    let below = match *nodes.first()? {
-        Node::Object { count, .. } | Node::Array { count, .. } => count,
-        Node::Static(_) | Node::String(_) => 0,
-    };
-    Some((Value(nodes), nodes.get(below + 1..).unwrap_or_default()))
-}
-
-/// An object on the tape.
-#[derive(Debug, Clone, Copy)]
-pub struct Object<'t, 'b> {
-    rest: &'t [Node<'b>],
-    len: usize,
-}
-
-impl<'t, 'b> Object<'t, 'b> {
-    /// The number of members, repeated keys counted each time.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The members in order, repeated keys too.
-    #[must_use]
-    pub const fn iter(&self) -> Members<'t, 'b> {
-        Members { rest: self.rest, left: self.len }
-    }
-
-    /// The first member with this key.
-    #[must_use]
-    pub fn get(&self, key: &str) -> Option<Value<'t, 'b>> {
-        self.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
-    }
-}
-
-impl<'t, 'b> IntoIterator for Object<'t, 'b> {
-    type Item = (&'b str, Value<'t, 'b>);
-    type IntoIter = Members<'t, 'b>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-/// Iterator over an object's members.
-#[derive(Debug, Clone)]
-pub struct Members<'t, 'b> {
-    rest: &'t [Node<'b>],
-    left: usize,
-}
-
-impl<'t, 'b> Iterator for Members<'t, 'b> {
-    type Item = (&'b str, Value<'t, 'b>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.left == 0 {
-            return None;
-        }
-        let (Node::String(key), after) = self.rest.split_first()? else { return None };
-        let (value, rest) = split_value(after)?;
-        self.rest = rest;
-        self.left -= 1;
-        Some((key, value))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-impl ExactSizeIterator for Members<'_, '_> {}
-
-/// An array on the tape.
-#[derive(Debug, Clone, Copy)]
-pub struct Array<'t, 'b> {
-    rest: &'t [Node<'b>],
-    len: usize,
-}
-
-impl<'t, 'b> Array<'t, 'b> {
-    /// The number of elements.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The elements in order.
-    #[must_use]
-    pub const fn iter(&self) -> Elements<'t, 'b> {
-        Elements { rest: self.rest, left: self.len }
-    }
-}
-
-impl<'t, 'b> IntoIterator for Array<'t, 'b> {
-    type Item = Value<'t, 'b>;
-    type IntoIter = Elements<'t, 'b>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-/// Iterator over an array's elements.
-#[derive(Debug, Clone)]
-pub struct Elements<'t, 'b> {
-    rest: &'t [Node<'b>],
-    left: usize,
-}
-
-impl<'t, 'b> Iterator for Elements<'t, 'b> {
-    type Item = Value<'t, 'b>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.left == 0 {
-            return None;
-        }
-        let (value, rest) = split_value(self.rest)?;
-        self.rest = rest;
-        self.left -= 1;
-        Some(value)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-impl ExactSizeIterator for Elements<'_, '_> {}

@@ -58,7 +58,7 @@ pub(super) struct Members<'t, 'b> {
     /// Whether a key that comes twice is a fault here.
     unique: bool,
     /// All keys so far, once there are many.
-    keys: Option<Box<HashSet<&'b str>>>,
+    keys: Option<HashSet<&'b str>>,
 }
 
 impl<'t, 'b> Members<'t, 'b> {
@@ -92,7 +92,7 @@ impl<'t, 'b> Members<'t, 'b> {
         if before <= FEW {
             return keys.any(|other| other == key);
         }
-        !self.keys.get_or_insert_with(|| Box::new(keys.collect())).insert(key)
+        !self.keys.get_or_insert_with(|| keys.collect()).insert(key)
     }
 }
 

@@ -164,18 +164,18 @@ fn read_head(buf: &[u8], start: usize, limits: &Limits) -> Result<HeadIndex, Hea
     };
     let version = if minor == 0 { HttpVersion::Http10 } else { HttpVersion::Http11 };
     let line = RequestLine::from_pieces(buf, method.as_bytes(), target.as_bytes(), version)?;
-    // Each line ends where the next one starts; httparse takes a bare LF for a line end too.
-    let mut ends = LineEnds { buf, start };
-    let block = request.headers.first().map_or(end - 2, |first| Span::of(buf, first.name.as_bytes()).start());
-    ends.check(block, size(limits.request_line), HeadFault::LONG_LINE)?;
     let mut index = HeadIndex::new(&line);
-    for (at, field) in request.headers.iter().enumerate() {
+    let mut lines = Lines { buf, start, longest: size(limits.request_line), long: HeadFault::LONG_LINE };
+    let mut block = end - 2;
+    for field in request.headers.iter() {
+        let name = Span::of(buf, field.name.as_bytes()).start();
+        block = block.min(name);
+        lines.end_before(name)?;
+        (lines.longest, lines.long) = (size(limits.header_line), HeadFault::LONG_FIELD);
         index.note(field.name.as_bytes(), Span::of(buf, field.value));
-        let next =
-            request.headers.get(at + 1).map_or(end - 2, |next| Span::of(buf, next.name.as_bytes()).start());
-        ends.check(next, size(limits.header_line), HeadFault::LONG_FIELD)?;
     }
-    ends.check(end, 0, HeadFault::FIELD)?;
+    lines.end_before(end - 2)?;
+    lines.end_before(end)?;
     if end - start > size(limits.head) {
         return Err(HeadFault::LONG_HEAD);
     }
@@ -184,22 +184,25 @@ fn read_head(buf: &[u8], start: usize, limits: &Limits) -> Result<HeadIndex, Hea
     Ok(index)
 }
 
-/// Walks over the line ends of a head that httparse took.
-struct LineEnds<'b> {
+/// Walks over the lines of a head that httparse took: each ends where the next one starts, and httparse takes a bare LF for a line end.
+struct Lines<'b> {
     buf: &'b [u8],
     start: usize,
+    longest: usize,
+    long: HeadFault,
 }
 
-impl LineEnds<'_> {
-    /// The line that ends where the next one starts: at most `longest` bytes, and CR LF.
-    fn check(&mut self, next: usize, longest: usize, long: HeadFault) -> Result<(), HeadFault> {
-        let line = self.buf.get(self.start..next).unwrap_or_default();
-        self.start = next;
-        match line {
-            [content @ .., b'\r', b'\n'] if content.len() <= longest => Ok(()),
-            [.., b'\r', b'\n'] => Err(long),
-            _ => Err(HeadFault::BARE_LF),
+impl Lines<'_> {
+    /// Checks the line that ends where the next one starts.
+    fn end_before(&mut self, next: usize) -> Result<(), HeadFault> {
+        if self.buf.get(next - 2) != Some(&b'\r') {
+            return Err(HeadFault::BARE_LF);
         }
+        if (next - 2).saturating_sub(self.start) > self.longest {
+            return Err(self.long);
+        }
+        self.start = next;
+        Ok(())
     }
 }
 

@@ -7,8 +7,10 @@
 use memchr::memmem::Finder;
 use simd_json::Node;
 
-use crate::view::id::LONGEST_ID;
 use crate::view::node::Value;
+
+/// The longest id, in bytes: of its text where it is a string, of its spelling where it is a number. Inclusive.
+pub const LONGEST_ID: usize = 8192;
 
 /// Bytes at either end of a body in which `"id"` is looked for: ids stand at the start or the end of a message.
 const WINDOW: usize = 2048;

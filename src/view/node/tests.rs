@@ -56,6 +56,18 @@ fn kinds_and_accessors() {
 }
 
 #[test]
+fn numbers_convert() {
+    for (number, signed, unsigned, float) in [
+        (Number::I64(-1), Some(-1), None, -1.0),
+        (Number::I64(0), Some(0), Some(0), 0.0),
+        (Number::U64(u64::MAX), None, Some(u64::MAX), 18_446_744_073_709_551_615.0),
+        (Number::F64(1.0), None, None, 1.0),
+    ] {
+        assert_eq!((number.as_i64(), number.as_u64(), number.as_f64()), (signed, unsigned, float));
+    }
+}
+
+#[test]
 fn members_and_elements() {
     with(r#"{"a":[1,[2,{"x":3}],{}],"b":{"c":"d"},"a":null,"\u0062b":true}"#, |value| {
         let object = value.as_object().unwrap();
@@ -66,6 +78,8 @@ fn members_and_elements() {
         assert_eq!(value.get("b").unwrap().get("c").unwrap().as_str(), Some("d"));
         assert_eq!(value.get("bb").unwrap().as_bool(), Some(true));
         let array = value.get("a").unwrap().as_array().unwrap();
+        assert_ne!(value.address(), value.get("a").unwrap().address());
+        assert_eq!(value.get("a").unwrap().address(), value.get("a").unwrap().address());
         assert_eq!((array.len(), array.iter().len(), array.is_empty()), (3, 3, false));
         assert!(array.iter().map(Value::kind).eq([Kind::Integer, Kind::Array, Kind::Object]));
         assert!(array.iter().nth(2).unwrap().as_object().unwrap().is_empty());
