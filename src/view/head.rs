@@ -16,7 +16,7 @@ mod tests;
 pub use builder::HeadBuilder;
 pub use index::HeadIndex;
 pub use parser::HeadParser;
-pub use request::{Cardinality, RequestHead};
+pub use request::{Cardinality, Lines, RequestHead};
 
 /// The protocol version of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

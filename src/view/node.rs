@@ -117,12 +117,6 @@ impl<'t, 'b> Value<'t, 'b> {
         self.0.len()
     }
 
-    /// Tells this value from every other one on a living tape, for memory of what was visited.
-    #[must_use]
-    pub fn address(self) -> usize {
-        self.0.as_ptr() as usize
-    }
-
     /// What kind of value it is.
     #[must_use]
     pub fn kind(self) -> Kind {
