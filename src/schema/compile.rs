@@ -8,7 +8,7 @@ use crate::view::node::Value;
 use super::bindings::{self, HeaderBinding};
 use super::faults::Faults;
 use super::tape::{TapeJson, TapeNode};
-use super::{Map, lint, typing};
+use super::{Map, lint, shallow, typing};
 
 /// The largest compiled pattern, in bytes.
 const PATTERN_SIZE: usize = 1 << 20;
@@ -68,12 +68,18 @@ impl InputSchema {
         self.validator.is_valid(node(arguments))
     }
 
-    /// What is wrong with `arguments`; empty when they are valid.
+    /// What is wrong with `arguments`. Empty when they are valid, and when they are too large for every fault to be found: then only
+    /// the outermost object is looked at.
     #[must_use]
     pub fn faults(&self, arguments: Option<Value<'_, '_>>) -> Faults {
-        Faults::collect(self.validator.iter_errors(node(arguments)), &self.schema, || {
-            node(arguments).document()
-        })
+        match (arguments, &self.schema) {
+            (Some(value), Document::Object(schema)) if !shallow::is_small(value) => {
+                shallow::faults(schema, value)
+            }
+            _ => Faults::collect(self.validator.iter_errors(node(arguments)), &self.schema, || {
+                node(arguments).document()
+            }),
+        }
     }
 }
 

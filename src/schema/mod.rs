@@ -8,8 +8,10 @@ mod walk;
 pub mod lint;
 pub mod bindings;
 mod typing;
+mod equal;
 mod tape;
 pub mod faults;
+mod shallow;
 pub mod compile;
 pub mod output;
 

@@ -29,11 +29,12 @@ impl OutputSchema {
     /// Checks structured content.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The first thing that is wrong with it. The validator keeps a copy of every value at fault, so they are not all collected.
     pub fn check(&self, content: &Value) -> Result<(), Faults> {
         if self.validator.is_valid(content) {
             return Ok(());
         }
-        Err(Faults::collect(self.validator.iter_errors(content), &self.schema, || content.clone()))
+        let first = self.validator.validate(content).err();
+        Err(Faults::collect(first.into_iter(), &self.schema, || content.clone()))
     }
 }

@@ -10,6 +10,8 @@ use crate::view::node::{
     Array, Elements as TapeElements, Kind, Members as TapeMembers, Number, Object, Value,
 };
 
+use super::equal;
+
 /// The representation's name.
 #[derive(Debug)]
 pub(super) struct TapeJson;
@@ -62,7 +64,11 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        self.text().map(Cow::Borrowed)
+        match self {
+            Self::Tape(value) => value.as_str().map(Cow::Borrowed),
+            Self::Name(name) => Some(Cow::Borrowed(name)),
+            Self::Empty => None,
+        }
     }
 
     fn as_number(&self) -> Option<TapeNumber> {
@@ -105,12 +111,12 @@ impl<'a> Node<'a, TapeJson> for TapeNode<'a> {
         }
     }
 
-    /// Strings are compared where they lie: `enum` and `const` are the usual constraints of an argument.
+    /// Compared where it lies: the default makes a copy for every option of an `enum`.
     fn equals_value(&self, expected: &Document) -> bool {
-        match (self.text(), expected) {
-            (Some(text), Document::String(expected)) => text == expected,
-            (Some(_), _) | (None, Document::String(_)) => false,
-            (None, expected) => jsonschema::json::cmp::equal(&self.to_value(), expected),
+        match self {
+            Self::Tape(value) => equal::to_document(*value, expected),
+            Self::Name(name) => expected.as_str() == Some(name),
+            Self::Empty => expected.as_object().is_some_and(serde_json::Map::is_empty),
         }
     }
 
@@ -134,14 +140,6 @@ impl<'a> TapeNode<'a> {
             Self::Tape(value) => value.to_serde(),
             Self::Name(name) => Document::String((*name).to_owned()),
             Self::Empty => Document::Object(serde_json::Map::new()),
-        }
-    }
-
-    fn text(&self) -> Option<&'a str> {
-        match self {
-            Self::Tape(value) => value.as_str(),
-            Self::Name(name) => Some(name),
-            Self::Empty => None,
         }
     }
 }
@@ -189,6 +187,10 @@ impl<'a> ArrayNode<'a, TapeJson> for Array<'a, 'a> {
 
     fn elements(&self) -> Elements<'a> {
         Elements(self.iter())
+    }
+
+    fn is_unique(&self) -> bool {
+        equal::all_different(*self)
     }
 }
 

@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use jsonschema::json::SerdeJson;
 use proptest::prelude::*;
 use serde_json::{Value as Document, json};
 
@@ -181,6 +182,42 @@ fn faults_are_bounded() {
 }
 
 #[test]
+fn large_arguments_are_explained_from_the_outside() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"list": {"type": "array", "items": {"type": "string"}}, "n": {"type": ["integer", "null"]}, "s": {"type": "string"}},
+        "required": ["must"],
+        "additionalProperties": false
+    });
+    let compiled = compile(&schema).unwrap();
+    let text = |arguments: String| {
+        with_value(&arguments, |value| {
+            assert!(!compiled.is_valid(Some(value)));
+            compiled.faults(Some(value)).to_string()
+        })
+    };
+    let list = vec!["1"; 100_000].join(",");
+    assert_eq!(
+        text(format!(r#"{{"must":1,"list":[{list}]}}"#)),
+        "/must: expected no property of this name, got integer"
+    );
+    assert_eq!(
+        text(format!(r#"{{"n":true,"s":1.5,"list":[{list}]}}"#)),
+        "/must: expected a value (required), got nothing\n/n: expected integer or null, got boolean\n/s: expected string, got number"
+    );
+    let long = "x".repeat(70_000);
+    assert_eq!(
+        text(format!(r#"{{"s":"{long}","list":[]}}"#)),
+        "/must: expected a value (required), got nothing"
+    );
+    let open =
+        compile(&json!({"type": "object", "properties": {"list": {"items": {"type": "string"}}}})).unwrap();
+    with_value(&format!(r#"{{"list":[{list}]}}"#), |value| {
+        assert!(!open.is_valid(Some(value)) && open.faults(Some(value)).is_empty());
+    });
+}
+
+#[test]
 fn schemas_that_do_not_compile_say_how_to_mend() {
     for (schema, part) in [
         (
@@ -256,7 +293,7 @@ fn output_is_checked() {
     assert!(OutputSchema::compile(bad.as_object().unwrap()).is_err());
 }
 
-fn document() -> impl Strategy<Value = Document> {
+pub(super) fn document() -> impl Strategy<Value = Document> {
     let leaf = prop_oneof![
         Just(Document::Null),
         any::<bool>().prop_map(Document::from),
@@ -311,9 +348,13 @@ proptest! {
         let root = json!({"type": "object", "properties": {"a": schema}});
         let arguments = json!({"a": value});
         let over_tape = compile(&root).unwrap();
-        let over_document = OutputSchema::compile(root.as_object().unwrap()).unwrap();
-        let tape = with_value(&arguments.to_string(), |value| over_tape.faults(Some(value)));
-        let document = over_document.check(&arguments).err().unwrap_or_default();
-        prop_assert_eq!(tape, document);
+        let over_document = super::compile::build::<SerdeJson>(&root, "").unwrap();
+        let errors = over_document.iter_errors(&arguments);
+        let document = Faults::collect(errors, &root, || arguments.clone());
+        with_value(&arguments.to_string(), |value| {
+            prop_assert_eq!(over_tape.is_valid(Some(value)), document.is_empty());
+            prop_assert_eq!(over_tape.faults(Some(value)), document);
+            Ok(())
+        })?;
     }
 }

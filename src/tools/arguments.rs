@@ -64,6 +64,15 @@ impl<'t, 'b> Arguments<'t, 'b> {
 pub struct ArgumentFault(pub(super) Fault);
 
 impl ArgumentFault {
+    /// For arguments that are too large to be explained.
+    pub(super) fn unexplained() -> Self {
+        Self(Fault::new(
+            "",
+            "arguments that match the tool's input schema",
+            "others; they are too large to name every fault",
+        ))
+    }
+
     /// A type's own refusal, which has no parts.
     pub(super) fn refused(path: &str, message: &dyn std::fmt::Display) -> Self {
         Self(Fault::new(path, "a value that the tool accepts", format!("one that it refuses: {message}")))

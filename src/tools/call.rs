@@ -157,17 +157,22 @@ impl CallShared {
     /// Notes whom to wake when a notification or a cancellation comes.
     pub(super) fn register(&self, waker: &Waker) {
         let mut mailbox = self.mailbox();
-        match &mut mailbox.waker {
-            Some(known) => known.clone_from(waker),
-            none => *none = Some(waker.clone()),
+        if mailbox.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            return;
         }
+        let old = mailbox.waker.replace(waker.clone());
+        drop(mailbox);
+        // Dropped without the lock: whatever hangs on it may look at this mailbox.
+        drop(old);
     }
 
     /// Ends the call: later notifications are dropped, waiting ones can still be taken.
     pub(super) fn close(&self) {
         let mut mailbox = self.mailbox();
         mailbox.open = false;
-        mailbox.waker = None;
+        let waker = mailbox.waker.take();
+        drop(mailbox);
+        drop(waker);
     }
 
     pub(super) fn is_cancelled(&self) -> bool {

@@ -5,6 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::schema::Map;
+use crate::schema::bindings::KEYWORD;
 
 /// The input schema of a type that arguments are read into.
 pub(super) struct Derived {
@@ -54,7 +55,8 @@ pub(super) fn output_schema<T: JsonSchema>() -> Option<Map> {
     (!schema.is_empty()).then_some(schema)
 }
 
-/// Replaces the boolean schemas of properties, which strict clients cannot load, by objects that mean the same.
+/// Replaces the boolean schemas of properties, which strict clients cannot load, by objects that mean the same, and takes null out of
+/// the type of mirrored arguments, which must be exactly one: `None` is an argument left out.
 fn soften(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -70,6 +72,13 @@ fn soften(value: &mut Value) {
                         | Value::Object(_) => {}
                     }
                 }
+            }
+            if members.contains_key(KEYWORD)
+                && let Some(kind) = members.get_mut("type")
+                && let Some([one, null]) = kind.as_array().map(Vec::as_slice)
+                && null == "null"
+            {
+                *kind = one.clone();
             }
             for (keyword, value) in members {
                 if !matches!(keyword.as_str(), "default" | "examples" | "const" | "enum") {

@@ -90,7 +90,8 @@ impl Entry {
 
     fn begin(&self, arguments: Arguments<'_, '_>, context: &Context) -> Started {
         if self.input.needs_validator() && !self.input.is_valid(arguments.value()) {
-            return Started::Ready(self.refuse(&self.input.faults(arguments.value())));
+            let fault = ArgumentFault::unexplained();
+            return Started::Ready(self.refuse(&self.explain(arguments, fault)));
         }
         let call = AssertUnwindSafe(|| self.tool.call(arguments, context.clone()));
         match catch_unwind(call) {

@@ -13,6 +13,10 @@ use super::result::ToolResult;
 
 /// A value that a handler may return: text, numbers, content, [`Json`], a whole [`ToolResult`], nothing, or a `Result` of one of these
 /// with [`ToolError`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool's result",
+    note = "return text, a number, a bool, Content, Json, ToolResult, (), or a Result of one of these with ToolError; `?` turns every error into a ToolError"
+)]
 pub trait IntoToolResult {
     /// Makes the result.
     fn into_tool_result(self) -> ToolResult;

@@ -4,6 +4,7 @@
 
 mod members;
 mod derive;
+mod link;
 mod content;
 mod result;
 mod error;
@@ -28,7 +29,7 @@ use std::pin::Pin;
 pub use arguments::{ArgumentFault, Arguments, NotAnObject};
 pub use behind::Behind;
 pub use call::{CallInfo, CallShared, CallSlot};
-pub use content::{Content, ResourceLink, Role};
+pub use content::{Content, Role};
 pub use context::{Canceller, Context};
 pub use cursor::BadCursor;
 pub use entry::Entry;
@@ -36,6 +37,7 @@ pub use error::ToolError;
 pub use handler::{AsyncHandler, SyncHandler};
 pub use identity::{CacheScope, Identity, ServerInfo};
 pub use into_result::{IntoToolResult, Json};
+pub use link::ResourceLink;
 pub use raw::RawTool;
 pub use registry::{Edit, Registry};
 pub use result::{ToolResult, write_result};

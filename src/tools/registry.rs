@@ -62,7 +62,8 @@ impl Registry {
     /// [`Error::Registration`] for a name that is taken or not allowed, a schema that does not compile or that clients cannot load, or
     /// a bad `x-mcp-header`. The text says how to mend it.
     pub fn add(&self, tool: impl Tool) -> Result<(), Error> {
-        self.edit(|edit| edit.add(tool))
+        let entry = compile(tool)?;
+        self.edit(|edit| edit.add_entry(entry))
     }
 
     /// Adds a tool, or puts it in the place of the one that has its name.
@@ -70,7 +71,9 @@ impl Registry {
     /// # Errors
     /// As [`Self::add`], but for the name that is taken.
     pub fn replace(&self, tool: impl Tool) -> Result<(), Error> {
-        self.edit(|edit| edit.replace(tool))
+        let entry = compile(tool)?;
+        self.edit(|edit| edit.replace_entry(entry));
+        Ok(())
     }
 
     /// Removes a tool. False when there is none of that name.
@@ -78,7 +81,8 @@ impl Registry {
         self.edit(|edit| edit.remove(name))
     }
 
-    /// Makes several changes at once: they appear together, and lists are rendered once. Changes made before a failure stay.
+    /// Makes several changes at once: they appear together, and lists are rendered once. Changes made before a failure stay. Inside
+    /// `change`, change the registry through what it is given alone: another change waits for this one.
     pub fn edit<R>(&self, change: impl FnOnce(&mut Edit) -> R) -> R {
         let _writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut edit = Edit { next: None, current: self.0.current.load_full(), changed: usize::MAX };
@@ -125,6 +129,11 @@ impl Registry {
     }
 }
 
+/// Everything about a tool that needs no lock.
+fn compile(tool: impl Tool) -> Result<Arc<Entry>, Error> {
+    Entry::compile(Box::new(tool)).map(Arc::new).map_err(Error::Registration)
+}
+
 fn page_size(limits: &Limits) -> usize {
     usize::try_from(limits.page_size).unwrap_or(usize::MAX)
 }
@@ -145,16 +154,7 @@ impl Edit {
     /// # Errors
     /// As [`Registry::add`].
     pub fn add(&mut self, tool: impl Tool) -> Result<(), Error> {
-        let entry = Entry::compile(Box::new(tool)).map_err(Error::Registration)?;
-        if self.view().find(entry.name()).is_some() {
-            return Err(Error::Registration(format!(
-                "tool {:?} cannot be registered: the name is taken already; rename it, or replace the other one",
-                entry.name()
-            )));
-        }
-        let at = self.view().len();
-        self.touch(at).push(Arc::new(entry));
-        Ok(())
+        self.add_entry(compile(tool)?)
     }
 
     /// Adds a tool, or puts it in the place of the one that has its name.
@@ -162,7 +162,23 @@ impl Edit {
     /// # Errors
     /// As [`Registry::replace`].
     pub fn replace(&mut self, tool: impl Tool) -> Result<(), Error> {
-        let entry = Arc::new(Entry::compile(Box::new(tool)).map_err(Error::Registration)?);
+        self.replace_entry(compile(tool)?);
+        Ok(())
+    }
+
+    fn add_entry(&mut self, entry: Arc<Entry>) -> Result<(), Error> {
+        if self.view().find(entry.name()).is_some() {
+            return Err(Error::Registration(format!(
+                "tool {:?} cannot be registered: the name is taken already; rename it, or replace the other one",
+                entry.name()
+            )));
+        }
+        let at = self.view().len();
+        self.touch(at).push(entry);
+        Ok(())
+    }
+
+    fn replace_entry(&mut self, entry: Arc<Entry>) {
         match self.view().position(entry.name()) {
             Some(at) => self.touch(at).put(at, entry),
             None => {
@@ -170,7 +186,6 @@ impl Edit {
                 self.touch(at).push(entry);
             }
         }
-        Ok(())
     }
 
     /// Removes a tool. False when there is none of that name.

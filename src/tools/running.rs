@@ -105,7 +105,10 @@ impl Running {
     }
 
     fn drive(&mut self, cx: &mut task::Context<'_>) -> Poll<ToolResult> {
-        if let Phase::Blocking(_) = self.phase
+        if matches!(self.phase, Phase::Blocking(_)) && self.context.is_cancelled() {
+            return Poll::Ready(ToolResult::error(self.text("was cancelled")));
+        }
+        if matches!(self.phase, Phase::Blocking(_))
             && let Phase::Blocking(job) = std::mem::replace(&mut self.phase, Phase::Over)
         {
             self.phase = Phase::Joining(tokio::task::spawn_blocking(job));
@@ -164,6 +167,10 @@ impl Running {
     /// Drops the present phase; a handler that panics while it is dropped must not take the connection with it.
     fn replace(&mut self, phase: Phase) {
         let old = std::mem::replace(&mut self.phase, phase);
+        if let Phase::Joining(handle) = &old {
+            // A job that has not begun never will; one that has runs on.
+            handle.abort();
+        }
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(old))) {
             let _ = self.entry.panicked(payload);
         }

@@ -296,6 +296,31 @@ async fn a_canceller_ends_the_call_from_elsewhere() {
     assert!(matches!(poll_once(&mut running), Poll::Ready(result) if text(&result) == ("partial", false)));
 }
 
+#[test]
+fn a_blocking_call_that_is_cancelled_in_time_never_begins() {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).enable_time().build().unwrap();
+    let (began, has_begun) = mpsc::channel();
+    let tool = Typed::blocking("t", "", move |(): ()| began.send(()).is_ok());
+    let entry = registered(tool);
+    runtime.block_on(async {
+        let mut before = start(&entry, &mut CallSlot::default(), "{}");
+        before.canceller().cancel();
+        assert!(matches!(poll_once(&mut before), Poll::Ready(result) if text(&result) == ("Tool \"t\" was cancelled", true)));
+
+        let (release, released) = mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || released.recv());
+        let mut queued = start(&entry, &mut CallSlot::default(), "{}");
+        assert!(poll_once(&mut queued).is_pending());
+        drop(queued);
+        release.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+    });
+    drop((runtime, entry));
+    assert!(has_begun.recv().is_err());
+}
+
 #[tokio::test]
 async fn a_finished_call_is_not_cancelled() {
     let mut slot = CallSlot::default();

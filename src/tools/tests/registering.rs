@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::schema::BindingKind;
 use crate::tools::{RawTool, ToolAnnotations, Typed};
 
 fn raw(name: &str, schema: Value) -> RawTool {
@@ -130,10 +131,13 @@ fn bindings_are_found_in_derived_schemas() {
     struct Query {
         #[schemars(extend("x-mcp-header" = "Region"))]
         region: String,
+        #[schemars(extend("x-mcp-header" = "Limit"))]
+        limit: Option<u32>,
         text: String,
     }
     let entry = registered(Typed::new("t", "", |_: Query| async {}));
-    let [binding] = entry.input().bindings() else { panic!("one binding") };
+    let [binding, limit] = entry.input().bindings() else { panic!("two bindings") };
+    assert_eq!((limit.header.as_str(), limit.kind), ("Mcp-Param-Limit", BindingKind::Integer));
     assert_eq!(
         (binding.header.as_str(), binding.path.as_slice()),
         ("Mcp-Param-Region", &["region".to_owned()][..])
