@@ -11,3 +11,5 @@ pub mod session;
 pub mod tools;
 pub mod methods;
 pub mod road;
+pub mod conn;
+pub mod server;

@@ -1,0 +1,82 @@
+//! Answers on HTTP/1.x: head and body into the output buffer, and what becomes of the connection.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::access::Note;
+use super::connection::{Connection, End, Flow};
+use super::framing::Frame;
+use super::stop::Phase;
+use crate::reply::head::{Framing, Persistence, write_http1};
+use crate::reply::json::write_str;
+use crate::reply::{Content, Reply};
+use crate::view::head::{HeadFault, HttpVersion};
+
+/// Bodies up to this are copied behind their head; longer ones are written from where they are.
+const COPIED: usize = 16 * 1024;
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    /// Puts an answer out. An error when the connection ends with it: because the reply or the request says so, the server drains, or
+    /// `close` tells that a part of the request stays unread.
+    pub(super) fn answer(&mut self, frame: Frame, reply: &Reply, close: bool) -> Flow<()> {
+        let persistence = self.persistence(frame, close || reply.close);
+        let writer = self.writer();
+        let length = match reply.content {
+            Content::Empty => 0,
+            Content::Json | Content::EventStream => writer.ex.body.len(),
+        };
+        let framing = if reply.status == 204 { Framing::None } else { Framing::Length(length) };
+        write_http1(&mut writer.out, reply, &writer.ex, framing, persistence, &mut writer.date);
+        let sent = if frame.head_only || reply.status == 204 { 0 } else { length };
+        if sent > COPIED {
+            writer.tail = true;
+        } else {
+            writer.out.extend_from_slice(&writer.ex.body[..sent]);
+        }
+        self.log(reply.status, sent);
+        if persistence == Persistence::Close { Err(End::Answered) } else { Ok(()) }
+    }
+
+    /// Writes a body that was not copied: the next request needs its place.
+    pub(super) async fn flush_tail(&mut self) -> Flow<()> {
+        if self.writer.as_ref().is_some_and(|writer| writer.tail) { self.flush().await } else { Ok(()) }
+    }
+
+    /// What the answer's `Connection` says.
+    pub(super) fn persistence(&self, frame: Frame, close: bool) -> Persistence {
+        if close || self.stop.phase() != Phase::Running { Persistence::Close } else { frame.persistence }
+    }
+
+    /// Answers a request that cannot be read. This is no rejection: it never reached the road. The connection ends, since nobody knows where
+    /// the next request would start.
+    #[cold]
+    pub(super) fn fault(&mut self, fault: HeadFault) -> End {
+        if self.note.is_none() && self.service.log.is_some() {
+            self.note = Some(Note::unread(HttpVersion::Http11));
+        }
+        let writer = self.writer();
+        writer.ex.begin();
+        write_fault(&mut writer.ex.body, fault);
+        match self.answer(Frame::UNREAD, &Reply::json(fault.status), true) {
+            Ok(()) => End::Answered,
+            Err(end) => end,
+        }
+    }
+
+    /// Hands the open request's line to the access log.
+    pub(super) fn log(&mut self, status: u16, bytes: usize) {
+        if let Some(note) = self.note.take()
+            && let Some(log) = &self.service.log
+            && let Some(writer) = &self.writer
+        {
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            note.finish(log, self.peer.address, status, bytes, &writer.ex);
+        }
+    }
+}
+
+/// The body of an answer to an unreadable request.
+pub(super) fn write_fault(body: &mut Vec<u8>, fault: HeadFault) {
+    body.extend_from_slice(b"{\"error\":");
+    write_str(body, fault.text);
+    body.push(b'}');
+}

@@ -1,0 +1,97 @@
+//! Answers on HTTP/2.
+
+use std::future::poll_fn;
+use std::task::{Poll, ready};
+
+use bytes::Bytes;
+use h2::{Reason, SendStream};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+
+use super::h2_request::{Exchange2, Reset};
+use super::timer::after;
+use crate::reply::head::fields;
+use crate::reply::{Content, Reply};
+
+/// Bodies up to this are copied, so that the exchange keeps its storage; longer ones are handed over.
+const COPIED: usize = 16 * 1024;
+
+impl Exchange2 {
+    /// Sends an answer whole.
+    pub(super) async fn answer(&mut self, reply: &Reply) -> Result<(), Reset> {
+        let body = &mut self.writer.ex.body;
+        let length = match reply.content {
+            Content::Empty => 0,
+            Content::Json | Content::EventStream => body.len(),
+        };
+        let length = (reply.status != 204).then_some(length);
+        let sent = if self.head_only { 0 } else { length.unwrap_or(0) };
+        let response = self.head(reply, length);
+        let stream = self.respond.send_response(response, sent == 0).map_err(|_| Reset)?;
+        self.log(reply.status, sent);
+        if sent == 0 {
+            return Ok(());
+        }
+        let body = &mut self.writer.ex.body;
+        let body =
+            if sent > COPIED { Bytes::from(std::mem::take(body)) } else { Bytes::copy_from_slice(body) };
+        self.send(stream, body).await
+    }
+
+    /// The head of an answer. Nothing that belongs to a connection is ever in it (RFC 9113 8.2.2).
+    pub(super) fn head(&mut self, reply: &Reply, length: Option<usize>) -> Response<()> {
+        let mut response = Response::new(());
+        *response.status_mut() =
+            StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        if let Some(length) = length {
+            headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        }
+        fields(reply, &self.writer.ex, &mut |name, value| {
+            if let Ok(value) = HeaderValue::from_bytes(value) {
+                headers.append(HeaderName::from_static(name), value);
+            }
+        });
+        if let Ok(date) = HeaderValue::from_bytes(self.writer.date.now()) {
+            headers.insert(header::DATE, date);
+        }
+        response
+    }
+
+    /// Sends a body as the peer's windows allow. A peer that takes nothing for the write timeout loses the stream.
+    async fn send(&mut self, mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), Reset> {
+        let mut stalled = false;
+        poll_fn(|cx| {
+            while !body.is_empty() {
+                stream.reserve_capacity(body.len());
+                match stream.poll_capacity(cx) {
+                    Poll::Ready(Some(Ok(room))) => {
+                        let piece = body.split_to(room.min(body.len()));
+                        stream.send_data(piece, body.is_empty()).map_err(|_| Reset)?;
+                        stalled = false;
+                    }
+                    Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Err(Reset)),
+                    Poll::Pending => {
+                        if !std::mem::replace(&mut stalled, true) {
+                            self.timer.set(after(self.service.limits().write_timeout));
+                        }
+                        ready!(self.timer.poll(cx));
+                        stream.send_reset(Reason::CANCEL);
+                        return Poll::Ready(Err(Reset));
+                    }
+                }
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await
+    }
+
+    /// Hands the request's line to the access log.
+    pub(super) fn log(&mut self, status: u16, bytes: usize) {
+        if let Some(note) = self.note.take()
+            && let Some(log) = &self.service.log
+        {
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            note.finish(log, self.peer.address, status, bytes, &self.writer.ex);
+        }
+    }
+}

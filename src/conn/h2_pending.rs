@@ -1,0 +1,156 @@
+//! A call that did not answer at once, on HTTP/2: it is polled while the stream is watched for a reset.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use h2::{Reason, SendStream};
+use tokio::time::Instant;
+
+use super::h2_request::{Exchange2, Reset};
+use super::stream::{Stream, abandon, stage_answer};
+use super::timer::after;
+use crate::reply::sse;
+use crate::road::{Pending, Step};
+
+/// An open event stream and where its events go.
+struct Open {
+    stream: Stream,
+    send: SendStream<Bytes>,
+}
+
+/// Why a call gets a turn.
+enum Turn {
+    /// It moved.
+    Step(Step),
+    /// The stream has been quiet for long enough.
+    Quiet,
+    /// The peer has reset the stream, or takes nothing.
+    Abandon,
+    /// Everything staged has been sent.
+    Drained,
+}
+
+impl Exchange2 {
+    /// Sees a call through.
+    pub(super) async fn pending(&mut self, mut call: Pending) -> Result<(), Reset> {
+        let mut open: Option<Open> = None;
+        loop {
+            match self.turn(Some(&mut call), &mut open).await {
+                Turn::Step(Step::Event(json)) => {
+                    let stream = match &mut open {
+                        Some(open) => open,
+                        None => match self.open_stream() {
+                            Ok(opened) => open.insert(opened),
+                            Err(reset) => {
+                                abandon(call);
+                                return Err(reset);
+                            }
+                        },
+                    };
+                    sse::write_event(&mut self.writer.stage, &json);
+                    stream.stream.touched(self.service.limits());
+                }
+                Turn::Step(Step::Done(reply)) => {
+                    let Some(mut open) = open else { return self.answer(&reply).await };
+                    stage_answer(&mut self.writer, &reply);
+                    open.stream.comment_due = None;
+                    return self.end_stream(open).await;
+                }
+                Turn::Quiet => {
+                    self.writer.stage.extend_from_slice(sse::COMMENT);
+                    if let Some(open) = &mut open {
+                        open.stream.touched(self.service.limits());
+                    }
+                }
+                Turn::Drained => {}
+                Turn::Abandon => {
+                    abandon(call);
+                    return Err(Reset);
+                }
+            }
+        }
+    }
+
+    fn open_stream(&mut self) -> Result<Open, Reset> {
+        let head = self.head(&Stream::REPLY, None);
+        let send = self.respond.send_response(head, false).map_err(|_| Reset)?;
+        self.writer.stage.extend_from_slice(sse::COMMENT);
+        Ok(Open { stream: Stream::open(false, false, self.service.limits()), send })
+    }
+
+    async fn end_stream(&mut self, open: Open) -> Result<(), Reset> {
+        let mut open = Some(open);
+        while !self.writer.stage.is_empty() {
+            match self.turn(None, &mut open).await {
+                Turn::Drained | Turn::Quiet | Turn::Step(_) => {}
+                Turn::Abandon => return Err(Reset),
+            }
+        }
+        let Some(mut open) = open else { return Ok(()) };
+        self.log(Stream::REPLY.status, open.stream.bytes);
+        open.send.send_data(Bytes::new(), true).map_err(|_| Reset)
+    }
+
+    /// Polls everything that can move the call on; without a call, until what is staged has been sent.
+    async fn turn(&mut self, mut call: Option<&mut Pending>, open: &mut Option<Open>) -> Turn {
+        let most = usize::try_from(self.service.limits().batch_bytes).unwrap_or(usize::MAX);
+        let mut stalled: Option<Instant> = None;
+        poll_fn(|cx| {
+            if let Some(call) = &mut call
+                && self.writer.stage.len() < most
+                && let Poll::Ready(step) = call.poll(cx, &mut self.writer.ex)
+            {
+                return Poll::Ready(Turn::Step(step));
+            }
+            if let Some(open) = open.as_mut() {
+                let staged = self.writer.stage.len();
+                match self.poll_stage(open, cx) {
+                    Poll::Ready(Err(Reset)) => return Poll::Ready(Turn::Abandon),
+                    Poll::Ready(Ok(())) if staged > 0 => return Poll::Ready(Turn::Drained),
+                    Poll::Ready(Ok(())) => stalled = None,
+                    Poll::Pending if staged != self.writer.stage.len() || stalled.is_none() => {
+                        stalled = Some(after(self.service.limits().write_timeout));
+                    }
+                    Poll::Pending => {}
+                }
+            }
+            let reset = match open.as_mut() {
+                Some(open) => open.send.poll_reset(cx),
+                None => self.respond.poll_reset(cx),
+            };
+            if reset.is_ready() {
+                return Poll::Ready(Turn::Abandon);
+            }
+            self.timer.set_first([stalled, open.as_ref().and_then(|open| open.stream.comment_due)]);
+            self.timer.poll(cx).map(|()| {
+                if stalled.is_none_or(|due| due > Instant::now()) {
+                    return Turn::Quiet;
+                }
+                if let Some(open) = open.as_mut() {
+                    open.send.send_reset(Reason::CANCEL);
+                }
+                Turn::Abandon
+            })
+        })
+        .await
+    }
+
+    /// Sends what is staged, as far as the peer's windows allow.
+    fn poll_stage(&mut self, open: &mut Open, cx: &mut Context<'_>) -> Poll<Result<(), Reset>> {
+        let stage = &mut self.writer.stage;
+        while !stage.is_empty() {
+            open.send.reserve_capacity(stage.len());
+            match std::task::ready!(open.send.poll_capacity(cx)) {
+                Some(Ok(room)) => {
+                    let piece = Bytes::copy_from_slice(&stage[..room.min(stage.len())]);
+                    stage.drain(..piece.len());
+                    open.stream.bytes += piece.len();
+                    open.send.send_data(piece, false).map_err(|_| Reset)?;
+                }
+                Some(Err(_)) | None => return Poll::Ready(Err(Reset)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}

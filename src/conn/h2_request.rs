@@ -1,0 +1,238 @@
+//! One HTTP/2 stream: its head and body onto the road.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::server::SendResponse;
+use http::request::Parts;
+use http::{Request, Response, StatusCode, header};
+use tokio::time::Instant;
+
+use super::Service;
+use super::access::Note;
+use super::answer::write_fault;
+use super::http1::with_context;
+use super::memory::{FREE_BODY, Share};
+use super::scratch::{Reader, Writer};
+use super::timer::{Timer, after};
+use crate::base::ascii::parse_decimal;
+use crate::reply::Reply;
+use crate::road::{Answer, Entry, Peer, Ticket};
+use crate::tables::routes::Verb;
+use crate::view::head::{HeadBuilder, HeadFault, HeadIndex, RequestHead};
+
+const TWO_HOSTS: HeadFault = HeadFault { status: 400, text: ":authority and host differ; send one of them" };
+const NO_HOST: HeadFault = HeadFault { status: 400, text: "a request needs :authority or host" };
+const EXPECTATION: HeadFault = HeadFault { status: 417, text: "the only expectation served is 100-continue" };
+const LATE_BODY: HeadFault = HeadFault { status: 408, text: "the request body took too long" };
+
+/// The peer has reset the stream or is gone: there is nobody to answer.
+#[derive(Debug)]
+pub(super) struct Reset;
+
+/// One stream's request while it is served.
+pub(super) struct Exchange2 {
+    pub(super) service: Arc<Service>,
+    pub(super) peer: Peer,
+    pub(super) respond: SendResponse<Bytes>,
+    pub(super) writer: Box<Writer>,
+    pub(super) timer: Timer,
+    /// Whether the answer's body is left out.
+    pub(super) head_only: bool,
+    pub(super) note: Option<Box<Note>>,
+}
+
+/// How reading a body went.
+enum Taken {
+    Whole,
+    Outgrown,
+    NoMemory,
+    Late,
+}
+
+/// Serves one stream. The answer, or the silence after a reset, is h2's to send.
+pub(super) async fn serve(
+    service: Arc<Service>,
+    peer: Peer,
+    request: Request<RecvStream>,
+    respond: SendResponse<Bytes>,
+) {
+    let mut reader = Reader::take(&service.road);
+    let mut exchange = Exchange2 {
+        writer: Writer::take(service.log.is_some()),
+        peer,
+        respond,
+        timer: Timer::default(),
+        head_only: false,
+        note: None,
+        service,
+    };
+    exchange.writer.ex.begin();
+    let (parts, body) = request.into_parts();
+    // A reset ends the stream; there is nothing left to do then.
+    let answer = exchange.receive(&parts, body, &mut reader).await;
+    drop(parts);
+    reader.put();
+    let _ = match answer {
+        Ok(Answer::Done(reply)) => exchange.answer(&reply).await,
+        Ok(Answer::Pending(call)) => exchange.pending(call).await,
+        Err(reset) => Err(reset),
+    };
+    exchange.writer.put();
+}
+
+impl Exchange2 {
+    /// Takes the request in and carries it along the road.
+    async fn receive(
+        &mut self,
+        parts: &Parts,
+        mut body: RecvStream,
+        reader: &mut Reader,
+    ) -> Result<Answer, Reset> {
+        let index = index_head(parts, &mut reader.lines);
+        let head = RequestHead::new(&reader.lines, &index);
+        self.head_only = head.verb() == Verb::Head;
+        self.note = self.service.log.is_some().then(|| Note::of(head));
+        if let Err(fault) = check_head(parts) {
+            return Ok(Answer::Done(self.fault(fault)));
+        }
+        let declared = if body.is_end_stream() { Some(0) } else { declared(parts) };
+        let ticket = match self.service.road.enter(head, declared, &self.peer, &mut self.writer.ex) {
+            Entry::Answer(reply) => return Ok(Answer::Done(reply)),
+            Entry::Body(ticket) => ticket,
+        };
+        let mut share = self.service.memory.share();
+        let expects = parts.headers.contains_key(header::EXPECT);
+        let taken = self.collect(&mut body, declared, ticket.ceiling(), expects, reader, &mut share).await?;
+        let head = RequestHead::new(&reader.lines, &index);
+        Ok(match taken {
+            Taken::Whole => with_context(|cx| self.post(&index, ticket, reader, cx)).await,
+            Taken::Outgrown => Answer::Done(self.service.road.outgrown(head, &ticket, &mut self.writer.ex)),
+            Taken::NoMemory => Answer::Done(self.service.road.shed(head, &mut self.writer.ex)),
+            Taken::Late => Answer::Done(self.fault(LATE_BODY)),
+        })
+    }
+
+    fn post(
+        &mut self,
+        index: &HeadIndex,
+        ticket: Ticket,
+        reader: &mut Reader,
+        cx: &mut std::task::Context<'_>,
+    ) -> Answer {
+        let Reader { read, scratch, lines, .. } = reader;
+        let len = read.len();
+        let head = RequestHead::new(lines, index);
+        let ex = &mut self.writer.ex;
+        self.service.road.post(head, ticket, read.padded_mut(), len, scratch, &self.peer, ex, cx)
+    }
+
+    /// Collects the body into the reader's buffer, releasing the stream's window as it goes.
+    async fn collect(
+        &mut self,
+        body: &mut RecvStream,
+        declared: Option<u64>,
+        ceiling: u64,
+        expects: bool,
+        reader: &mut Reader,
+        share: &mut Share,
+    ) -> Result<Taken, Reset> {
+        let mut due = None;
+        let mut expects = expects;
+        let known = declared.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+        loop {
+            let data = match self.next_data(body, &mut expects, &mut due).await {
+                None => return Ok(Taken::Late),
+                Some(None) => return Ok(Taken::Whole),
+                Some(Some(Ok(data))) => data,
+                Some(Some(Err(_))) => return Err(Reset),
+            };
+            let len = reader.read.len() + data.len();
+            if u64::try_from(len).map_or(true, |len| len > ceiling) {
+                return Ok(Taken::Outgrown);
+            }
+            // The declared length is not believed before as much has come as every request may hold.
+            let hold = if len > FREE_BODY { len.max(known) } else { len };
+            if !share.cover(hold) {
+                return Ok(Taken::NoMemory);
+            }
+            reader.read.reserve(hold);
+            reader.read.extend(&data);
+            // Fails only on a stream that has ended, whose window nobody needs.
+            let _ = body.flow_control().release_capacity(data.len());
+        }
+    }
+
+    /// The next piece of the body; `None` when its time is over. Leave to send it is given when there is a wait.
+    async fn next_data(
+        &mut self,
+        body: &mut RecvStream,
+        expects: &mut bool,
+        due: &mut Option<Instant>,
+    ) -> Option<Option<Result<Bytes, h2::Error>>> {
+        poll_fn(|cx| {
+            if let Poll::Ready(data) = body.poll_data(cx) {
+                return Poll::Ready(Some(data));
+            }
+            if std::mem::take(expects) {
+                let mut leave = Response::new(());
+                *leave.status_mut() = StatusCode::CONTINUE;
+                // Fails only on a stream that has ended; the next poll tells.
+                let _ = self.respond.send_informational(leave);
+            }
+            let timeout = self.service.limits().body_timeout;
+            self.timer.set(*due.get_or_insert_with(|| after(timeout)));
+            self.timer.poll(cx).map(|()| None)
+        })
+        .await
+    }
+
+    /// The answer to a head that is not one of ours to judge. This is no rejection.
+    #[cold]
+    fn fault(&mut self, fault: HeadFault) -> Reply {
+        self.writer.ex.begin();
+        write_fault(&mut self.writer.ex.body, fault);
+        Reply::json(fault.status)
+    }
+}
+
+/// Writes the parts of a head that the server reads as lines, and indexes them.
+fn index_head(parts: &Parts, lines: &mut Vec<u8>) -> HeadIndex {
+    let path = parts.uri.path_and_query().map_or("", |target| target.as_str());
+    let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
+    let mut builder =
+        HeadBuilder::new(lines).method(parts.method.as_str().as_bytes()).target(path.as_bytes(), authority);
+    for (name, value) in &parts.headers {
+        builder.field(name.as_str().as_bytes(), value.as_bytes());
+    }
+    builder.finish()
+}
+
+/// What RFC 9113 8.3.1 and RFC 9110 7.2 and 10.1.1 ask of a head beyond what `h2` checks.
+fn check_head(parts: &Parts) -> Result<(), HeadFault> {
+    let authority = parts.uri.authority();
+    let mut hosts = parts.headers.get_all(header::HOST).iter();
+    match (authority, hosts.next(), hosts.next()) {
+        (None, None, _) => return Err(NO_HOST),
+        (_, Some(_), Some(_)) => return Err(TWO_HOSTS),
+        (Some(authority), Some(host), None)
+            if !authority.as_str().as_bytes().eq_ignore_ascii_case(host.as_bytes()) =>
+        {
+            return Err(TWO_HOSTS);
+        }
+        (Some(_), Some(_) | None, None) | (None, Some(_), None) | (Some(_), None, Some(_)) => {}
+    }
+    let mut expectations = parts.headers.get_all(header::EXPECT).iter();
+    if expectations.any(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
+        return Err(EXPECTATION);
+    }
+    Ok(())
+}
+
+/// The length a head declares. `h2` has refused what is not a number and holds the body to it.
+fn declared(parts: &Parts) -> Option<u64> {
+    parts.headers.get(header::CONTENT_LENGTH).and_then(|value| parse_decimal(value.as_bytes()))
+}

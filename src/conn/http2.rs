@@ -1,0 +1,150 @@
+//! HTTP/2 (RFC 9113): the connection. Framing, HPACK and flow control are `h2`'s; here its bounds are set and its streams are handed to the
+//! road.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::server::{Builder, Connection};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+use super::Service;
+use super::connection::Handover;
+use super::h2_request;
+use super::replay::Replay;
+use super::stop::{Phase, StopWatch};
+use super::timer::{Timer, after};
+use crate::base::limits::Limits;
+use crate::road::Peer;
+
+/// How long a connection without streams gets to acknowledge its end, in milliseconds.
+const FAREWELL: u64 = 1_000;
+/// What one stream may hold unsent.
+const SEND_BUFFER: usize = 256 * 1024;
+/// Streams reset by us that are remembered, and for how long.
+const RESET_STREAMS: usize = 50;
+const RESET_MEMORY: Duration = Duration::from_secs(1);
+/// Streams reset by the peer before they were looked at: more end the connection.
+const PENDING_RESETS: usize = 20;
+/// Streams reset by us for the peer's faults: more end the connection.
+const FAULT_RESETS: usize = 1_024;
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Serves an HTTP/2 connection whose first bytes have been read already.
+pub(super) async fn serve<S>(handover: Handover<S>, first: Vec<u8>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let Handover { io, service, peer, mut timer, mut stop } = handover;
+    timer.set(after(service.limits().head_timeout));
+    let mut handshake = pin!(builder(service.limits()).handshake::<_, Bytes>(Replay::new(first, io)));
+    let shaken = poll_fn(|cx| {
+        if let Poll::Ready(shaken) = handshake.as_mut().poll(cx) {
+            return Poll::Ready(shaken.ok());
+        }
+        if stop.poll(cx) == Phase::Stopped { Poll::Ready(None) } else { timer.poll(cx).map(|()| None) }
+    });
+    let Some(connection) = shaken.await else { return };
+    let mut http2 =
+        Http2 { connection, service, peer, timer, stop, tasks: Vec::new(), quiet_due: None, parting: false };
+    poll_fn(|cx| http2.poll(cx)).await;
+}
+
+fn builder(limits: &Limits) -> Builder {
+    let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    let mut builder = Builder::new();
+    builder
+        .max_concurrent_streams(small(limits.h2_streams))
+        .initial_window_size(small(limits.h2_stream_window))
+        .initial_connection_window_size(small(limits.h2_connection_window))
+        .max_header_list_size(small(limits.head))
+        .max_send_buffer_size(SEND_BUFFER)
+        .max_concurrent_reset_streams(RESET_STREAMS)
+        .reset_stream_duration(RESET_MEMORY)
+        .max_pending_accept_reset_streams(PENDING_RESETS)
+        .max_local_error_reset_streams(Some(FAULT_RESETS));
+    builder
+}
+
+struct Http2<S: AsyncRead + AsyncWrite + Unpin> {
+    connection: Connection<Replay<S>, Bytes>,
+    service: Arc<Service>,
+    peer: Peer,
+    timer: Timer,
+    stop: StopWatch,
+    /// Streams that were accepted in one go.
+    tasks: Vec<Task>,
+    /// When a connection without streams has been quiet for too long.
+    quiet_due: Option<Instant>,
+    /// Whether the peer has been told to go.
+    parting: bool,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
+    /// Ready when the connection has ended.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if self.poll_streams(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            match self.stop.poll(cx) {
+                Phase::Running => {}
+                Phase::Draining if self.parting => {}
+                Phase::Draining => {
+                    self.part();
+                    continue;
+                }
+                Phase::Stopped => return Poll::Ready(()),
+            }
+            if self.connection.has_streams() {
+                self.quiet_due = None;
+                return Poll::Pending;
+            }
+            let quiet = if self.parting { FAREWELL } else { self.service.limits().idle_timeout };
+            self.timer.set(*self.quiet_due.get_or_insert_with(|| after(quiet)));
+            if self.timer.poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            if self.parting {
+                return Poll::Ready(());
+            }
+            self.part();
+        }
+    }
+
+    /// Tells the peer to open no more streams; those that are open go on.
+    fn part(&mut self) {
+        self.connection.graceful_shutdown();
+        self.parting = true;
+        self.quiet_due = None;
+    }
+
+    /// Moves the connection and starts its new streams: all that have arrived are taken first and run then, so that their answers leave
+    /// in one write. One that does not answer at once becomes a task.
+    fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            match self.connection.poll_accept(cx) {
+                Poll::Ready(Some(Ok((request, respond)))) => {
+                    self.quiet_due = None;
+                    let task = h2_request::serve(Arc::clone(&self.service), self.peer, request, respond);
+                    self.tasks.push(Box::pin(task));
+                    continue;
+                }
+                // `h2` has sent what there was to say.
+                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+                Poll::Pending if self.tasks.is_empty() => return Poll::Pending,
+                Poll::Pending => {}
+            }
+            for mut task in self.tasks.drain(..) {
+                if task.as_mut().poll(cx).is_pending() {
+                    tokio::spawn(task);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The read buffer: zero-initialised storage with a filled part, and always [`PADDING`] readable bytes behind it, so that a body can be
+//! parsed where it lies.
+
+use crate::view::message::PADDING;
+
+/// Storage of a fresh buffer.
+const INITIAL: usize = 16 * 1024;
+/// A read is never offered less room than this. It also keeps a read larger than the message it waits for: a read that does not fill
+/// its buffer tells the runtime that the socket is empty, which saves the next one.
+const ROOM: usize = 512;
+
+/// Bytes read and not yet consumed.
+#[derive(Debug)]
+pub(super) struct ReadBuffer {
+    storage: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl ReadBuffer {
+    pub(super) fn new() -> Self {
+        Self { storage: vec![0; INITIAL], start: 0, end: 0 }
+    }
+
+    /// The bytes that are waiting.
+    pub(super) fn filled(&self) -> &[u8] {
+        &self.storage[self.start..self.end]
+    }
+
+    /// The bytes that are waiting, to be rewritten in place.
+    pub(super) fn filled_mut(&mut self) -> &mut [u8] {
+        &mut self.storage[self.start..self.end]
+    }
+
+    /// The bytes that are waiting and everything behind them, the padding included.
+    pub(super) fn padded_mut(&mut self) -> &mut [u8] {
+        &mut self.storage[self.start..]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Bytes of storage held.
+    pub(super) fn capacity(&self) -> usize {
+        self.storage.len()
+    }
+
+    /// Room for the next read; grown when there is little left.
+    pub(super) fn room(&mut self) -> &mut [u8] {
+        let limit = self.storage.len() - PADDING;
+        if limit - self.end < ROOM {
+            if self.start >= ROOM {
+                self.compact();
+            } else {
+                self.grow(self.storage.len() * 2);
+            }
+        }
+        let limit = self.storage.len() - PADDING;
+        &mut self.storage[self.end..limit]
+    }
+
+    /// Counts `read` bytes that were put into [`Self::room`].
+    pub(super) fn advance(&mut self, read: usize) {
+        self.end = (self.end + read).min(self.storage.len() - PADDING);
+    }
+
+    /// Appends bytes that came another way.
+    pub(super) fn extend(&mut self, bytes: &[u8]) {
+        self.reserve(self.len() + bytes.len());
+        self.storage[self.end..self.end + bytes.len()].copy_from_slice(bytes);
+        self.end += bytes.len();
+    }
+
+    /// Makes room for `total` bytes counted from the first waiting one, in one step.
+    pub(super) fn reserve(&mut self, total: usize) {
+        let wanted = total.saturating_add(ROOM + PADDING);
+        if self.storage.len() - self.start >= wanted {
+            return;
+        }
+        if self.storage.len() >= wanted {
+            self.compact();
+        } else {
+            self.grow(wanted);
+        }
+    }
+
+    /// Drops `bytes` from the front.
+    pub(super) fn consume(&mut self, bytes: usize) {
+        self.start = (self.start + bytes).min(self.end);
+        if self.start == self.end {
+            self.clear();
+        }
+    }
+
+    /// Keeps the first `len` waiting bytes.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.end = self.end.min(self.start + len);
+    }
+
+    /// Drops everything.
+    pub(super) fn clear(&mut self) {
+        self.start = 0;
+        self.end = 0;
+    }
+
+    fn compact(&mut self) {
+        self.storage.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+    }
+
+    /// Fresh zeroed storage costs nothing until it is touched, so only the waiting bytes are paid for.
+    fn grow(&mut self, capacity: usize) {
+        let mut storage = vec![0; capacity];
+        let len = self.len();
+        storage[..len].copy_from_slice(self.filled());
+        *self = Self { storage, start: 0, end: len };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feed(buffer: &mut ReadBuffer, bytes: &[u8]) {
+        let room = buffer.room();
+        room[..bytes.len()].copy_from_slice(bytes);
+        buffer.advance(bytes.len());
+    }
+
+    #[test]
+    fn there_is_always_room_and_padding() {
+        let mut buffer = ReadBuffer::new();
+        for _ in 0..200 {
+            feed(&mut buffer, &[7; ROOM]);
+            assert!(buffer.storage.len() - buffer.end >= PADDING);
+        }
+        assert_eq!(buffer.len(), 200 * ROOM);
+        assert!(buffer.filled().iter().all(|&byte| byte == 7));
+    }
+
+    #[test]
+    fn consumed_room_is_used_again() {
+        let mut buffer = ReadBuffer::new();
+        for _ in 0..1000 {
+            feed(&mut buffer, &[1; ROOM]);
+            feed(&mut buffer, &[2; 100]);
+            buffer.consume(ROOM);
+            assert_eq!(buffer.filled(), [2; 100]);
+            buffer.consume(100);
+        }
+        assert_eq!(buffer.capacity(), INITIAL);
+    }
+
+    #[test]
+    fn a_known_length_grows_once() {
+        let mut buffer = ReadBuffer::new();
+        feed(&mut buffer, b"head");
+        buffer.reserve(100_000);
+        let capacity = buffer.capacity();
+        assert_eq!(buffer.filled(), b"head");
+        while buffer.len() < 100_000 {
+            let most = buffer.room().len().min(1000).min(100_000 - buffer.len());
+            feed(&mut buffer, &vec![3; most]);
+        }
+        assert_eq!(buffer.capacity(), capacity);
+        buffer.truncate(5);
+        assert_eq!(buffer.filled(), b"head\x03");
+    }
+
+    #[test]
+    fn extend_keeps_padding() {
+        let mut buffer = ReadBuffer::new();
+        buffer.extend(&vec![9; 3 * INITIAL]);
+        assert_eq!(buffer.len(), 3 * INITIAL);
+        assert!(buffer.storage.len() - buffer.end >= PADDING);
+    }
+}

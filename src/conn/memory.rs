@@ -1,0 +1,73 @@
+//! The process-wide budget for request bodies: taken before a body grows past what every request may hold.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a body may hold without asking.
+pub(super) const FREE_BODY: usize = 64 * 1024;
+
+/// Bytes left for large request bodies.
+#[derive(Debug, Clone)]
+pub(super) struct BodyMemory(Arc<AtomicU64>);
+
+impl BodyMemory {
+    pub(super) fn new(bytes: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(bytes)))
+    }
+
+    /// A share of nothing, to be grown.
+    pub(super) fn share(&self) -> Share {
+        Share { memory: self.clone(), held: 0 }
+    }
+}
+
+/// What one body has taken; given back when dropped.
+#[derive(Debug)]
+pub(super) struct Share {
+    memory: BodyMemory,
+    held: u64,
+}
+
+impl Share {
+    /// Makes the share cover a body of `len` bytes. False when the budget does not have it.
+    pub(super) fn cover(&mut self, len: usize) -> bool {
+        let wanted = u64::try_from(len.saturating_sub(FREE_BODY)).unwrap_or(u64::MAX);
+        let Some(more) = wanted.checked_sub(self.held).filter(|&more| more > 0) else { return true };
+        let taken = self
+            .memory
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(more))
+            .is_ok();
+        if taken {
+            self.held = wanted;
+        }
+        taken
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        if self.held > 0 {
+            self.memory.0.fetch_add(self.held, Ordering::AcqRel);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_given_back() {
+        let memory = BodyMemory::new(1000);
+        let mut one = memory.share();
+        assert!(one.cover(10) && one.cover(FREE_BODY) && one.cover(FREE_BODY + 600));
+        let mut two = memory.share();
+        assert!(!two.cover(FREE_BODY + 401));
+        assert!(two.cover(FREE_BODY + 400));
+        assert!(two.cover(FREE_BODY + 100), "a share never shrinks");
+        drop(one);
+        assert!(two.cover(FREE_BODY + 1000));
+        assert!(!two.cover(usize::MAX));
+    }
+}

@@ -1,0 +1,97 @@
+//! Connections: bytes to one request, one answer to bytes. HTTP/1.x is read and written here; HTTP/2 framing is `h2`'s. Both know the road
+//! only by what it takes and gives, and the road knows neither.
+
+pub mod access;
+pub mod stop;
+mod timer;
+mod memory;
+mod io;
+mod scratch;
+mod sniff;
+mod framing;
+mod chunked;
+mod connection;
+mod stream;
+mod answer;
+mod body;
+mod pending;
+mod close;
+mod http1;
+mod replay;
+mod http2;
+mod h2_request;
+mod h2_answer;
+mod h2_pending;
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use self::access::AccessLog;
+use self::connection::{Connection, Flow};
+use self::memory::BodyMemory;
+use self::sniff::Protocol;
+use self::stop::Stop;
+use crate::base::limits::Limits;
+use crate::road::{Peer, Road};
+
+/// What all connections of one server share.
+#[derive(Debug)]
+pub struct Service {
+    road: Road,
+    log: Option<AccessLog>,
+    memory: BodyMemory,
+    stop: Stop,
+}
+
+impl Service {
+    /// A service on `road`.
+    #[must_use]
+    pub fn new(road: Road, log: Option<AccessLog>, stop: Stop) -> Self {
+        let memory = BodyMemory::new(road.limits().body_memory);
+        Self { road, log, memory, stop }
+    }
+
+    /// The road.
+    #[must_use]
+    pub fn road(&self) -> &Road {
+        &self.road
+    }
+
+    /// The phase that ends the service.
+    #[must_use]
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    fn limits(&self) -> &Limits {
+        self.road.limits()
+    }
+}
+
+/// Serves one connection until it ends. Must run as a task of its own, inside a tokio runtime with time enabled.
+pub async fn serve<S>(service: Arc<Service>, io: S, peer: Peer)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let mut connection = Connection::new(service, io, peer);
+    match protocol(&mut connection).await {
+        Ok(Protocol::Http2) => {
+            let (io, first) = connection.into_parts();
+            // Boxed, so that the connections that are not HTTP/2 do not pay for its size.
+            Box::pin(http2::serve(io, first)).await;
+        }
+        Ok(Protocol::Http1 | Protocol::Undecided) => connection.serve_http1().await,
+        Err(end) => connection.finish(end).await,
+    }
+}
+
+/// Reads until the protocol is known, or until nothing more comes: HTTP/1.x then has the last word.
+async fn protocol<S: AsyncRead + AsyncWrite + Unpin>(connection: &mut Connection<S>) -> Flow<Protocol> {
+    loop {
+        match sniff::judge(connection.waiting()) {
+            Protocol::Undecided => connection.await_head().await?,
+            known @ (Protocol::Http1 | Protocol::Http2) => return Ok(known),
+        }
+    }
+}

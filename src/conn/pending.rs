@@ -1,0 +1,154 @@
+//! A call that did not answer at once, on HTTP/1.x: it is polled while the socket is watched, and becomes an event stream the moment it
+//! sends something before its answer.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+use super::connection::{Connection, End, Flow};
+use super::framing::Frame;
+use super::stop::Phase;
+use super::stream::{Stream, abandon, stage_answer};
+use super::timer::after;
+use crate::reply::Reply;
+use crate::reply::head::{Framing, Persistence, write_http1};
+use crate::reply::sse;
+use crate::road::{Pending, Step};
+use crate::view::head::HttpVersion;
+
+/// Most bytes read ahead while a call runs.
+const READ_AHEAD: usize = 64 * 1024;
+
+/// Why a call gets a turn.
+enum Turn {
+    /// It moved.
+    Step(Step),
+    /// The stream has been quiet for long enough.
+    Quiet,
+    /// The peer is gone, too slow, or has been half gone for too long.
+    Abandon,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    /// Sees a call through.
+    pub(super) async fn pending(&mut self, frame: Frame, mut call: Pending) -> Flow<()> {
+        let mut stream = None;
+        loop {
+            match self.turn(&mut call, &mut stream).await {
+                Turn::Step(Step::Event(json)) => {
+                    let open = match &mut stream {
+                        Some(open) => open,
+                        None => stream.insert(self.open_stream(frame)),
+                    };
+                    sse::write_event(&mut self.writer().stage, &json);
+                    open.touched(self.service.limits());
+                }
+                Turn::Step(Step::Done(reply)) => {
+                    return match stream {
+                        Some(stream) => self.end_stream(stream, &reply),
+                        None => {
+                            self.answer(frame, &reply, false)?;
+                            self.flush_tail().await
+                        }
+                    };
+                }
+                Turn::Quiet => {
+                    self.writer().stage.extend_from_slice(sse::COMMENT);
+                    if let Some(open) = &mut stream {
+                        open.touched(self.service.limits());
+                    }
+                }
+                Turn::Abandon => {
+                    abandon(call);
+                    return Err(End::Gone);
+                }
+            }
+        }
+    }
+
+    /// Polls everything that can move the call on. The call goes first, so that whatever it has queued leaves in one write; but not while the
+    /// peer leaves too much unread.
+    async fn turn(&mut self, call: &mut Pending, stream: &mut Option<Stream>) -> Turn {
+        let limits = self.service.limits();
+        let most = usize::try_from(limits.batch_bytes).unwrap_or(usize::MAX);
+        let mut stalled: Option<(usize, Instant)> = None;
+        poll_fn(|cx| {
+            loop {
+                let writer = self.writer();
+                let full = writer.out.len() - writer.sent.min(writer.out.len()) + writer.stage.len() >= most;
+                if !full && let Poll::Ready(step) = call.poll(cx, &mut writer.ex) {
+                    return Poll::Ready(Turn::Step(step));
+                }
+                if let Some(stream) = &mut *stream {
+                    stream.seal(writer);
+                }
+                match self.poll_flush(cx) {
+                    Poll::Ready(Err(_)) => return Poll::Ready(Turn::Abandon),
+                    Poll::Ready(Ok(())) => stalled = None,
+                    Poll::Pending => {
+                        let sent = self.writer().sent;
+                        if stalled.is_none_or(|(mark, _)| mark != sent) {
+                            stalled = Some((sent, after(self.service.limits().write_timeout)));
+                        }
+                        break;
+                    }
+                }
+                if !full {
+                    break;
+                }
+            }
+            if self.watch(cx).is_ready() {
+                return Poll::Ready(Turn::Abandon);
+            }
+            let grace = std::time::Duration::from_millis(self.service.limits().half_close_grace);
+            let ended = self.ended.map(|ended| ended + grace);
+            let stalled = stalled.map(|(_, due)| due);
+            self.timer.set_first([ended, stalled, stream.as_ref().and_then(|stream| stream.comment_due)]);
+            self.poll_limits(cx).map(|phase| {
+                let now = Instant::now();
+                let over = |due: Option<Instant>| due.is_some_and(|due| due <= now);
+                if phase == Phase::Stopped || over(ended) || over(stalled) {
+                    Turn::Abandon
+                } else {
+                    Turn::Quiet
+                }
+            })
+        })
+        .await
+    }
+
+    /// Reads ahead, to notice that the peer is gone. Ready when it is.
+    fn watch(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.ended.is_none() && self.waiting().len() < READ_AHEAD {
+            match self.poll_fill(cx) {
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(_)) => return Poll::Ready(()),
+                Poll::Pending => break,
+            }
+        }
+        Poll::Pending
+    }
+
+    fn open_stream(&mut self, frame: Frame) -> Stream {
+        let chunked = frame.version != HttpVersion::Http10;
+        let framing = if chunked { Framing::Chunked } else { Framing::UntilClose };
+        let persistence = self.persistence(frame, !chunked);
+        let writer = self.writer();
+        write_http1(&mut writer.out, &Stream::REPLY, &writer.ex, framing, persistence, &mut writer.date);
+        writer.stage.extend_from_slice(sse::COMMENT);
+        Stream::open(chunked, persistence == Persistence::Close, self.service.limits())
+    }
+
+    fn end_stream(&mut self, mut stream: Stream, reply: &Reply) -> Flow<()> {
+        let writer = self.writer();
+        stage_answer(writer, reply);
+        stream.seal(writer);
+        if stream.chunked {
+            writer.out.extend_from_slice(b"0\r\n\r\n");
+        }
+        self.log(Stream::REPLY.status, stream.bytes);
+        if stream.closes || self.stop.phase() != Phase::Running { Err(End::Answered) } else { Ok(()) }
+    }
+}

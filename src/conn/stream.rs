@@ -1,0 +1,73 @@
+//! Event streams, as far as both protocols share them.
+
+use std::io::Write;
+
+use tokio::time::Instant;
+
+use super::scratch::Writer;
+use super::timer::after;
+use crate::base::limits::Limits;
+use crate::reply::{Content, Extra, Reply, sse};
+use crate::road::Pending;
+use crate::tables::versions::Era;
+
+/// An open event stream.
+pub(super) struct Stream {
+    /// Whether its messages are HTTP/1.1 chunks.
+    pub(super) chunked: bool,
+    /// Whether the connection ends with it.
+    pub(super) closes: bool,
+    /// When a comment must go out; never any more once the last event is on its way.
+    pub(super) comment_due: Option<Instant>,
+    /// Bytes of events and comments sent.
+    pub(super) bytes: usize,
+}
+
+impl Stream {
+    /// The head of every stream.
+    pub(super) const REPLY: Reply =
+        Reply { status: 200, content: Content::EventStream, close: false, extra: Extra::NONE };
+
+    pub(super) fn open(chunked: bool, closes: bool, limits: &Limits) -> Self {
+        Self { chunked, closes, comment_due: Some(after(limits.stream_comment)), bytes: 0 }
+    }
+
+    /// Notes that something is being sent.
+    pub(super) fn touched(&mut self, limits: &Limits) {
+        self.comment_due = Some(after(limits.stream_comment));
+    }
+
+    /// Moves what is staged to the output, as one chunk where there are chunks.
+    pub(super) fn seal(&mut self, writer: &mut Writer) {
+        if writer.stage.is_empty() {
+            return;
+        }
+        self.bytes += writer.stage.len();
+        if self.chunked {
+            // Writing to a Vec cannot fail.
+            let _ = write!(writer.out, "{:x}\r\n", writer.stage.len());
+        }
+        writer.out.extend_from_slice(&writer.stage);
+        if self.chunked {
+            writer.out.extend_from_slice(b"\r\n");
+        }
+        writer.stage.clear();
+    }
+}
+
+/// Stages the final answer of a call whose stream is open.
+pub(super) fn stage_answer(writer: &mut Writer, reply: &Reply) {
+    match reply.content {
+        Content::Empty => {}
+        Content::Json => sse::write_event(&mut writer.stage, &writer.ex.body),
+        Content::EventStream => writer.stage.extend_from_slice(&writer.ex.body),
+    }
+}
+
+/// Gives up a call whose client is gone: a modern one is cancelled by dropping it, a legacy one runs on unheard.
+pub(super) fn abandon(call: Pending) {
+    match call.era() {
+        Era::Modern => drop(call),
+        Era::Legacy => call.detach(),
+    }
+}
