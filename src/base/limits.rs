@@ -95,7 +95,7 @@ limits! {
     /// Longest request body after transfer decoding; longer is refused with 413.
     body: Bytes = 8_000_000, 64 ..= 1_073_741_824;
     /// Deepest nesting of arrays and objects in a JSON body.
-    json_depth: Count = 128, 4 ..= 1_024;
+    json_depth: Count = 128, 4 ..= 512;
     /// Longest chunk-size line with its extensions.
     chunk_line: Bytes = 256, 16 ..= 65_536;
     /// Longest trailer section of a chunked body.

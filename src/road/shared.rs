@@ -1,4 +1,4 @@
-//! What all requests share. Behind the door stand sessions and tools: the one way to them is [`Shared::behind`], which takes the proof
+//! What all requests share. Behind the door stand sessions and tools: the one way to them is `Shared::behind`, which takes the proof
 //! that every wire check has passed.
 
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::base::limits::Limits;
 use crate::reply::rejection::{Counters, Refusal, Scene, render};
 use crate::reply::{Allow, Exchange, Reply};
 use crate::tables::headers::Known;
-use crate::tools::Behind;
+use crate::tools::{Behind, Registry};
 use crate::view::head::{Cardinality, RequestHead};
 use crate::view::id::Id;
 
@@ -85,6 +85,12 @@ impl Road {
     #[must_use]
     pub fn sessions(&self) -> u64 {
         self.0.behind.sessions().len()
+    }
+
+    /// The tools, for the program that owns the server: the road itself reaches them through the door alone.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        self.0.behind.registry()
     }
 
     /// Ends idle sessions, and says how many.

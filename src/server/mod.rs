@@ -1,6 +1,8 @@
 //! Sockets and threads: listeners, workers, and the end of it all.
 
 pub mod config;
+pub mod builder;
+pub mod handle;
 mod workers;
 mod listen;
 mod shutdown;
@@ -12,7 +14,9 @@ use std::sync::Arc;
 
 use socket2::Socket;
 
+pub use self::builder::Builder;
 pub use self::config::{Config, Workers};
+pub use self::handle::Handle;
 use self::listen::Gate;
 use crate::base::error::Error;
 use crate::conn::Service;
@@ -29,6 +33,23 @@ pub struct Server {
 }
 
 impl Server {
+    /// Collects tools and settings.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The endpoint's address at each listener, such as `http://127.0.0.1:8080/mcp`.
+    pub fn urls(&self) -> impl Iterator<Item = String> {
+        let path = self.service.road().path();
+        self.addresses.iter().map(move |address| format!("http://{address}{path}"))
+    }
+
+    /// What to keep of the server while it runs.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle::new(self.service.road().clone(), self.service.stop().clone())
+    }
+
     /// Binds every address of `config`. Where an address has port 0 the system chooses one.
     ///
     /// # Errors

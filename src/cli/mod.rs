@@ -1,0 +1,7 @@
+//! The command line's parts.
+
+pub(crate) mod args;
+pub(crate) mod check;
+pub(crate) mod demo;
+pub(crate) mod print;
+pub(crate) mod serve;

@@ -1,0 +1,108 @@
+//! `twolane serve`: binds, says where, serves until told to stop.
+
+use std::fs::OpenOptions;
+use std::future::Future;
+use std::io::Write;
+use std::process::ExitCode;
+
+use tracing_subscriber::EnvFilter;
+use twolane::{AccessLog, Error, Server, ServerInfo, Workers};
+
+use super::check::Plan;
+use super::demo;
+
+/// Serves until SIGINT or SIGTERM, then drains.
+pub(crate) fn run(plan: Plan, filter: &str) -> ExitCode {
+    if let Err(error) = log_to_stderr(filter) {
+        return fail(&error);
+    }
+    match bind(plan).and_then(serve) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error.to_string()),
+    }
+}
+
+fn fail(text: &str) -> ExitCode {
+    eprintln!("twolane: {text}");
+    ExitCode::FAILURE
+}
+
+fn log_to_stderr(filter: &str) -> Result<(), String> {
+    let filter = EnvFilter::try_new(filter).map_err(|error| format!("--log {filter}: {error}"))?;
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    Ok(())
+}
+
+fn bind(plan: Plan) -> Result<Server, Error> {
+    let Plan { listen, settings, workers, stealing, access_log, cache_ttl_ms, instructions } = plan;
+    let mut info = ServerInfo::new("twolane", env!("CARGO_PKG_VERSION"));
+    info.instructions = instructions;
+    let mut builder = Server::builder()
+        .listen(listen)
+        .settings(settings)
+        .workers(if stealing { Workers::Stealing(workers) } else { Workers::PerCore(workers) })
+        .info(info)
+        .cache_ttl_ms(cache_ttl_ms);
+    if let Some(target) = access_log {
+        builder = builder.access_log(open_log(&target)?);
+    }
+    demo::register(builder.registry())?;
+    builder.build()
+}
+
+fn open_log(target: &str) -> Result<AccessLog, Error> {
+    let sink: Box<dyn Write + Send> = if target == "-" {
+        Box::new(std::io::stderr())
+    } else {
+        let file = OpenOptions::new().create(true).append(true).open(target);
+        Box::new(file.map_err(|source| Error::Io { context: format!("--access-log {target}"), source })?)
+    };
+    AccessLog::to_writer(sink)
+        .map_err(|source| Error::Io { context: "starting the access log".to_owned(), source })
+}
+
+fn serve(server: Server) -> Result<(), Error> {
+    let shutdown = shutdown_signal()?;
+    let mut out = std::io::stdout().lock();
+    for url in server.urls() {
+        // A closed standard output is no reason not to serve.
+        let _ = writeln!(out, "twolane listening on {url}");
+    }
+    let _ = out.flush();
+    drop(out);
+    server.run_workers(shutdown)
+}
+
+/// Ready when the process is asked to stop. The signals are taken from now on, so that none is missed while the server starts.
+fn shutdown_signal() -> Result<impl Future<Output = ()>, Error> {
+    let failed = |source| Error::Io { context: "watching for signals".to_owned(), source };
+    let (told, stop) = tokio::sync::oneshot::channel::<()>();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let (mut interrupt, mut terminate) = {
+        let _inside = runtime.enter();
+        use tokio::signal::unix::{SignalKind, signal};
+        (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?)
+    };
+    // A thread of its own: a tool that blocks its worker must not hold up a signal.
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    _ = interrupt.recv() => tracing::info!("interrupted, draining"),
+                    _ = terminate.recv() => tracing::info!("asked to terminate, draining"),
+                }
+                let _ = told.send(());
+                // A second signal does not wait for the drain.
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                std::process::exit(1);
+            });
+        })
+        .map_err(failed)?;
+    Ok(async move {
+        let _ = stop.await;
+    })
+}
