@@ -78,6 +78,14 @@ impl Server {
         &self.addresses
     }
 
+    /// The road, for tests that leave the sockets out.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn road(&self) -> &Road {
+        self.service.road()
+    }
+
     /// The server's phase. Advancing it ends the server as a shutdown signal does.
     #[must_use]
     pub fn stop(&self) -> Stop {

@@ -1,0 +1,7 @@
+//! Everything with a socket, in one binary: real servers, and clients that look at every byte.
+
+#![allow(unreachable_pub, reason = "nothing is exported from a test binary")]
+
+#[allow(dead_code, reason = "a harness offers what a failing test will be mended with")]
+mod support;
+mod harness;
