@@ -22,6 +22,8 @@ mod http2;
 mod h2_request;
 mod h2_answer;
 mod h2_pending;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
