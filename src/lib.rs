@@ -93,3 +93,8 @@ pub use tables::rejection::{IdRule, Rejecter, Rejection, Row, RowHeader, markdow
 pub use tables::routes::{Verb, Verbs};
 pub use tables::versions::{Era, Revision};
 pub use tools::ServerInfo;
+
+/// README's examples are compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
