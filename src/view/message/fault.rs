@@ -66,7 +66,7 @@ impl fmt::Display for JsonFault {
                 write!(f, "the number at byte {at} is an integer outside i64..u64 or a float that overflows")
             }
             Self::DuplicatedKey(key) => write!(f, "the key `{}` is duplicated", key.escape_debug()),
-            Self::Syntax { at, what } => write!(f, "the body is not JSON: {what} at byte {at}"),
+            Self::Syntax { at, what } => write!(f, "{what} at byte {at}"),
         }
     }
 }
