@@ -198,7 +198,7 @@ fn check_parameter(
         (BindingKind::String, Spelling::Unspellable) => true,
         (BindingKind::String, Spelling::Absent | Spelling::Integer(_) | Spelling::Bool(_)) => false,
     };
-    if matches { Ok(()) } else { Err(mismatch(header, expected, Some(&text))) }
+    if matches { Ok(()) } else { Err(mismatch(header, expected, text_of(value))) }
 }
 
 fn spell<'b>(binding: &HeaderBinding, arguments: Option<Value<'_, 'b>>) -> Spelling<'b> {
