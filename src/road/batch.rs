@@ -31,14 +31,12 @@ pub(super) fn session(
     sessions: &Sessions,
     singletons: &Singletons<'_>,
     root: Value<'_, '_>,
-    now_ms: u64,
 ) -> Option<Arc<Session>> {
     root.as_array()?;
     let session = session::find(settings, sessions, singletons, singletons.session_id()?).ok()?;
     if !session.revision.has(Feature::Batches) {
         return None;
     }
-    session.touch(now_ms);
     Some(session)
 }
 
@@ -55,6 +53,9 @@ pub(super) fn serve<'r>(
     cx: &mut task::Context<'_>,
 ) -> Result<BatchPending, Refusal<'r>> {
     let envelopes = read(document.root())?;
+    if let Some(session) = &resolved.session {
+        session.touch(resolved.now_ms);
+    }
     let mut batch = BatchPending { items: Vec::with_capacity(envelopes.len()), events: VecDeque::new() };
     for envelope in envelopes {
         run.exchange.body.clear();

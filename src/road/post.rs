@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
             Message::Notification { .. } | Message::Response(_) => Needs::Message,
             Message::Unknown(_) => {
                 if let Some(session) =
-                    batch::session(settings, behind.sessions(), singletons, document.root(), now_ms)
+                    batch::session(settings, behind.sessions(), singletons, document.root())
                 {
                     return self.batch(behind, singletons, document, &session, now_ms, cx);
                 }
@@ -309,9 +309,12 @@ impl<'a> Run<'a> {
                 return Ok(Answer::Done(dispatch::response(&validated)));
             }
         };
-        let session = session::resolve(settings, behind.sessions(), singletons, needs, now_ms)?;
+        let session = session::resolve(settings, behind.sessions(), singletons, needs)?;
         let revision = session.as_ref().map_or(Revision::NEWEST_LEGACY, |session| session.revision);
         let validated = validate::check(message)?;
+        if let Some(session) = &session {
+            session.touch(now_ms);
+        }
         let resolved = Resolved { revision, session, now_ms };
         match message {
             Message::Request { id, method, envelope } => {

@@ -104,8 +104,7 @@ fn bodiless<'h>(
     let singletons = singleton::check(head, admitted)?;
     let behind = shared.behind(&singletons);
     exchange.era = Some(if session::names_modern(&singletons) { Era::Modern } else { Era::Legacy });
-    let now = shared.clock.now_ms();
-    let session = session::resolve_bodiless(settings, behind.sessions(), &singletons, verb, now)?;
+    let session = session::resolve_bodiless(settings, behind.sessions(), &singletons, verb)?;
     match verb {
         Verb::Delete => {
             // Two that come at once: the one that finds it gone says so.

@@ -23,7 +23,8 @@ pub enum Needs {
     Message,
 }
 
-/// Resolves the session of a POST. `Ok(None)` where the message needs none.
+/// Resolves the session of a POST. `Ok(None)` where the message needs none. The idle timer starts over only once `validate` has passed
+/// too: a rejected message leaves it alone.
 ///
 /// # Errors
 /// `missing_session_id`, `unknown_session`, `protocol_version_mismatch`, `not_ready`.
@@ -32,7 +33,6 @@ pub fn resolve<'h>(
     sessions: &Sessions,
     singletons: &Singletons<'h>,
     needs: Needs,
-    now_ms: u64,
 ) -> Result<Option<Arc<Session>>, Refusal<'h>> {
     let lifecycle = match needs {
         Needs::Request(Some(method)) => method.lifecycle(),
@@ -55,7 +55,6 @@ pub fn resolve<'h>(
     if gated && session.lifecycle() == SessionLifecycle::Opened {
         return Err(Refusal::plain(Rejection::NotReady));
     }
-    session.touch(now_ms);
     Ok(Some(session))
 }
 
@@ -68,7 +67,6 @@ pub fn resolve_bodiless<'h>(
     sessions: &Sessions,
     singletons: &Singletons<'h>,
     verb: Verb,
-    now_ms: u64,
 ) -> Result<Arc<Session>, Refusal<'h>> {
     if !settings.legacy {
         return Err(Refusal::plain(Rejection::LaneOff));
@@ -81,9 +79,7 @@ pub fn resolve_bodiless<'h>(
         let row = if verb == Verb::Get { Rejection::NoStreamOffered } else { Rejection::MissingSessionId };
         return Err(Refusal::plain(row));
     };
-    let session = find(settings, sessions, singletons, id)?;
-    session.touch(now_ms);
-    Ok(session)
+    find(settings, sessions, singletons, id)
 }
 
 /// Whether the version header names a modern revision.
