@@ -6,3 +6,6 @@ pub mod headers;
 pub mod methods;
 pub mod chain;
 pub mod rejection;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod scenarios;

@@ -5,3 +5,12 @@
 #[allow(dead_code, reason = "a harness offers what a failing test will be mended with")]
 mod support;
 mod harness;
+
+// The rejection table.
+mod place;
+mod draft;
+mod rejections;
+mod order;
+mod bindings;
+mod sweep;
+mod untouched;

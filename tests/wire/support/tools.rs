@@ -101,10 +101,15 @@ impl Tools {
                 async move { arguments.to_string() }
             }))
             .tool(
-                Typed::immediate("confirm", "Needs a client that can be asked.", move |_: Nothing| {
-                    confirm();
-                    "confirmed"
-                })
+                RawTool::new(
+                    "confirm",
+                    "Needs a client that can be asked.",
+                    sql_schema(),
+                    move |_: Value| {
+                        confirm();
+                        async move { "confirmed" }
+                    },
+                )
                 .requires("elicitation"),
             )
             .tool(Typed::immediate("big", "Returns as many bytes as asked for.", move |args: Size| {
