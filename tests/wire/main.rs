@@ -6,6 +6,10 @@
 mod support;
 mod harness;
 
+// Bytes, connections, and what travels over them.
+mod framing;
+mod heads;
+
 // The rejection table.
 mod place;
 mod draft;
