@@ -102,7 +102,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     if left == 0 {
                         return Ok(());
                     }
-                    self.fill_body(&mut due).await?;
+                    self.fill_unread(&mut due).await?;
                 }
             }
             Body::Chunked => {
@@ -117,15 +117,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                         Ok(Progress::More) => reader.read.truncate(decoder.len()),
                         Ok(Progress::Outgrown) | Err(_) => return Err(End::Answered),
                     }
-                    self.fill_body(&mut due).await?;
+                    self.fill_unread(&mut due).await?;
                 }
             }
         }
     }
 
-    /// Reads more of a body, after writing the answers that wait before it: they are not held up by it. The body's time runs from its
-    /// first wait.
+    /// Reads more of a body that is wanted.
     async fn fill_body(&mut self, due: &mut Option<Instant>) -> Flow<()> {
+        if self.fill_in_time(due).await? { Ok(()) } else { Err(self.fault(LATE_BODY)) }
+    }
+
+    /// Reads more of a body that is dropped. Its request has been answered, so that its time ends without a word: a second answer would be
+    /// taken for the next request's.
+    async fn fill_unread(&mut self, due: &mut Option<Instant>) -> Flow<()> {
+        if self.fill_in_time(due).await? { Ok(()) } else { Err(End::Answered) }
+    }
+
+    /// Reads more of a body, after writing the answers that wait before it: they are not held up by it. The body's time runs from its
+    /// first wait; false when it is over.
+    async fn fill_in_time(&mut self, due: &mut Option<Instant>) -> Flow<bool> {
         let due = match *due {
             Some(due) => due,
             None => {
@@ -134,9 +145,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
         };
         match self.fill(due, false).await? {
-            Fill::Bytes => Ok(()),
+            Fill::Bytes => Ok(true),
             Fill::Ended | Fill::Draining => Err(End::Gone),
-            Fill::Late => Err(self.fault(LATE_BODY)),
+            Fill::Late => Ok(false),
         }
     }
 }

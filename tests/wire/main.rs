@@ -9,6 +9,9 @@ mod harness;
 // Bytes, connections, and what travels over them.
 mod framing;
 mod heads;
+mod limits;
+mod connection;
+mod ends;
 
 // The rejection table.
 mod place;
