@@ -82,7 +82,7 @@ pub mod server;
 pub use base::error::Error;
 pub use base::limits::{LimitInfo, Limits, Unit};
 pub use base::principal::Principal;
-pub use conn::access::AccessLog;
+pub use conn::access::{AccessLog, Answered, Observer};
 pub use reply::Mark;
 pub use road::allow::{HostRule, OriginRule};
 pub use road::auth::{AuthFault, Authenticator, StaticTokens};

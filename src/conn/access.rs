@@ -6,12 +6,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::base::clock::{render_timestamp, wall_ms};
-use crate::reply::Exchange;
 use crate::reply::json::{write_int, write_lossy, write_str};
+use crate::reply::{Exchange, Mark};
 use crate::tables::routes::Verb;
+use crate::tables::versions::Era;
 use crate::view::head::{HttpVersion, RequestHead};
 
 /// Lines that may wait for the writer.
@@ -19,10 +20,54 @@ const QUEUE: usize = 8192;
 /// A path is cut here: what is longer is no path of ours.
 const MOST_PATH: usize = 256;
 
-/// Where access log lines go. Lines that the writer is too slow for are dropped and counted: a log never holds up an answer.
+/// Sees every answer, on the connection's own task: it must be quick and never block.
+pub trait Observer: Send + Sync + 'static {
+    /// A request was answered. For an event stream this is when the stream ends.
+    fn answered(&self, answered: &Answered<'_>);
+}
+
+impl<F: Fn(&Answered<'_>) + Send + Sync + 'static> Observer for F {
+    fn answered(&self, answered: &Answered<'_>) {
+        self(answered);
+    }
+}
+
+/// What is known of a request once it is answered.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Answered<'a> {
+    /// The peer's address, where the transport has one.
+    pub peer: Option<SocketAddr>,
+    /// The verb; `None` where the head could not be read.
+    pub verb: Option<Verb>,
+    /// The path, without its query: tokens may stand there. Cut at 256 bytes.
+    pub path: &'a [u8],
+    /// `1.0`, `1.1` or `2`.
+    pub http: &'static str,
+    /// The protocol revision, as sent; empty where none was.
+    pub protocol: &'a str,
+    /// The lane, where one was chosen.
+    pub era: Option<Era>,
+    /// The JSON-RPC method, as sent, cut at 128 bytes; empty where there was none.
+    pub method: &'a str,
+    /// The name of the tool that was called, as sent, cut at 128 bytes; empty where there was none.
+    pub name: &'a str,
+    /// The HTTP status.
+    pub status: u16,
+    /// Body bytes sent.
+    pub bytes: u64,
+    /// From the end of the request's head to the end of the answer.
+    pub elapsed: Duration,
+    /// Why the request was refused, where it was.
+    pub mark: Option<Mark>,
+}
+
+/// Where answers are told: a log of JSON lines, an observer, or both. Lines that the writer is too slow for are dropped and counted: a
+/// log never holds up an answer.
 #[derive(Clone)]
 pub struct AccessLog {
-    lines: SyncSender<Vec<u8>>,
+    lines: Option<SyncSender<Vec<u8>>>,
+    observer: Option<Arc<dyn Observer>>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -34,7 +79,20 @@ impl AccessLog {
     pub fn to_writer(sink: impl Write + Send + 'static) -> std::io::Result<Self> {
         let (lines, queue) = sync_channel(QUEUE);
         std::thread::Builder::new().name("access-log".to_owned()).spawn(move || write_lines(&queue, sink))?;
-        Ok(Self { lines, dropped: Arc::default() })
+        Ok(Self { lines: Some(lines), observer: None, dropped: Arc::default() })
+    }
+
+    /// No lines, only an observer: for programs that count or mark answers themselves.
+    #[must_use]
+    pub fn to_observer(observer: impl Observer) -> Self {
+        Self { lines: None, observer: Some(Arc::new(observer)), dropped: Arc::default() }
+    }
+
+    /// Tells an observer too.
+    #[must_use]
+    pub fn observed_by(mut self, observer: impl Observer) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
     }
 
     /// How many lines were dropped.
@@ -43,11 +101,16 @@ impl AccessLog {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    fn put(&self, line: Vec<u8>) {
-        match self.lines.try_send(line) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                self.dropped.fetch_add(1, Ordering::Relaxed);
+    fn tell(&self, answered: &Answered<'_>) {
+        if let Some(observer) = &self.observer {
+            observer.answered(answered);
+        }
+        if let Some(lines) = &self.lines {
+            match lines.try_send(render(answered)) {
+                Ok(()) => {}
+                Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                    self.dropped.fetch_add(1, Ordering::Relaxed);
+                }
             }
         }
     }
@@ -102,7 +165,7 @@ impl Note {
         Box::new(Self { started: Instant::now(), verb: None, path: Vec::new(), version })
     }
 
-    /// Hands the finished line to the log.
+    /// Tells the log of the answer.
     pub(super) fn finish(
         &self,
         log: &AccessLog,
@@ -111,47 +174,59 @@ impl Note {
         bytes: u64,
         ex: &Exchange,
     ) {
-        let mut line = Vec::with_capacity(320);
-        line.extend_from_slice(b"{\"time\":\"");
-        line.extend_from_slice(&render_timestamp(wall_ms()));
-        line.extend_from_slice(b"\",\"peer\":");
-        match peer {
-            Some(peer) => write_str(&mut line, &peer.to_string()),
-            None => line.extend_from_slice(b"null"),
-        }
-        text(&mut line, "verb", self.verb.map(Verb::name));
-        line.extend_from_slice(b",\"path\":");
-        if self.verb.is_some() {
-            write_lossy(&mut line, &self.path, MOST_PATH);
-        } else {
-            line.extend_from_slice(b"null");
-        }
-        let filled = |text: &'_ String| (!text.is_empty()).then(|| text.clone());
-        text(&mut line, "protocol", filled(&ex.log.protocol).as_deref());
-        text(&mut line, "era", ex.era.map(|era| era.name()));
-        text(&mut line, "method", filled(&ex.log.method).as_deref());
-        text(&mut line, "name", filled(&ex.log.name).as_deref());
-        number(&mut line, "status", u64::from(status));
-        number(&mut line, "bytes", bytes);
-        number(
-            &mut line,
-            "microseconds",
-            u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
-        );
-        text(&mut line, "rejecter", ex.mark.map(|mark| mark.rejecter()));
-        text(&mut line, "reason", ex.mark.map(|mark| mark.reason()));
-        text(
-            &mut line,
-            "http",
-            Some(match self.version {
+        log.tell(&Answered {
+            peer,
+            verb: self.verb,
+            path: &self.path,
+            http: match self.version {
                 HttpVersion::Http10 => "1.0",
                 HttpVersion::Http11 => "1.1",
                 HttpVersion::Http2 => "2",
-            }),
-        );
-        line.extend_from_slice(b"}\n");
-        log.put(line);
+            },
+            protocol: &ex.log.protocol,
+            era: ex.era,
+            method: &ex.log.method,
+            name: &ex.log.name,
+            status,
+            bytes,
+            elapsed: self.started.elapsed(),
+            mark: ex.mark,
+        });
     }
+}
+
+/// One answer as a line of JSON.
+fn render(answered: &Answered<'_>) -> Vec<u8> {
+    let filled = |text: &'static str, value: &str, line: &mut Vec<u8>| {
+        self::text(line, text, (!value.is_empty()).then_some(value));
+    };
+    let mut line = Vec::with_capacity(320);
+    line.extend_from_slice(b"{\"time\":\"");
+    line.extend_from_slice(&render_timestamp(wall_ms()));
+    line.extend_from_slice(b"\",\"peer\":");
+    match answered.peer {
+        Some(peer) => write_str(&mut line, &peer.to_string()),
+        None => line.extend_from_slice(b"null"),
+    }
+    text(&mut line, "verb", answered.verb.map(Verb::name));
+    key(&mut line, "path");
+    if answered.verb.is_some() {
+        write_lossy(&mut line, answered.path, MOST_PATH);
+    } else {
+        line.extend_from_slice(b"null");
+    }
+    filled("protocol", answered.protocol, &mut line);
+    text(&mut line, "era", answered.era.map(Era::name));
+    filled("method", answered.method, &mut line);
+    filled("name", answered.name, &mut line);
+    number(&mut line, "status", u64::from(answered.status));
+    number(&mut line, "bytes", answered.bytes);
+    number(&mut line, "microseconds", u64::try_from(answered.elapsed.as_micros()).unwrap_or(u64::MAX));
+    text(&mut line, "rejecter", answered.mark.map(Mark::rejecter));
+    text(&mut line, "reason", answered.mark.map(Mark::reason));
+    text(&mut line, "http", Some(answered.http));
+    line.extend_from_slice(b"}\n");
+    line
 }
 
 fn key(line: &mut Vec<u8>, key: &str) {
@@ -176,9 +251,7 @@ fn number(line: &mut Vec<u8>, name: &str, value: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reply::Mark;
     use crate::tables::rejection::Rejection;
-    use crate::tables::versions::Era;
     use std::sync::mpsc::{Sender, channel};
 
     struct Pipe(Sender<Vec<u8>>);
@@ -234,10 +307,30 @@ mod tests {
     #[test]
     fn a_slow_sink_drops_lines_and_counts_them() {
         let (lines, _queue) = sync_channel(1);
-        let log = AccessLog { lines, dropped: Arc::default() };
-        log.put(vec![1]);
-        log.put(vec![2]);
-        log.put(vec![3]);
+        let log = AccessLog { lines: Some(lines), observer: None, dropped: Arc::default() };
+        let entry = Note::unread(HttpVersion::Http11);
+        for _ in 0..3 {
+            entry.finish(&log, None, 400, 0, &Exchange::new(true));
+        }
         assert_eq!(log.dropped(), 2);
+    }
+
+    #[test]
+    fn an_observer_sees_answers_with_and_without_lines() {
+        let (sender, seen) = std::sync::mpsc::channel();
+        let observer = move |answered: &Answered<'_>| {
+            let _ = sender.send((answered.status, answered.mark, answered.path.to_vec()));
+        };
+        let (lines, written) = channel();
+        let both = AccessLog::to_writer(Pipe(lines)).unwrap().observed_by(observer.clone());
+        let entry = Note::unread(HttpVersion::Http11);
+        let mut ex = Exchange::new(true);
+        ex.mark = Some(Mark(Rejection::Draining));
+        for log in [AccessLog::to_observer(observer), both] {
+            entry.finish(&log, None, 503, 0, &ex);
+            assert_eq!(seen.recv().unwrap(), (503, Some(Mark(Rejection::Draining)), Vec::new()));
+        }
+        assert!(written.recv().is_ok());
+        assert!(seen.try_recv().is_err() && written.try_recv().is_err());
     }
 }
