@@ -71,16 +71,21 @@ pub(super) async fn serve(
         service,
     };
     exchange.writer.ex.begin();
-    let (parts, body) = request.into_parts();
-    // A reset ends the stream; there is nothing left to do then.
-    let answer = exchange.receive(&parts, body, &mut reader).await;
+    let (parts, mut body) = request.into_parts();
+    let answer = exchange.receive(&parts, &mut body, &mut reader).await;
+    // One who waits for leave to send does not send after the answer.
+    let comes = !parts.headers.contains_key(header::EXPECT);
     drop(parts);
     reader.put();
-    let _ = match answer {
+    let answered = match answer {
         Ok(Answer::Done(reply)) => exchange.answer(&reply).await,
         Ok(Answer::Pending(call)) => exchange.pending(call).await,
         Err(reset) => Err(reset),
     };
+    // A reset ends the stream; there is nothing left to do then.
+    if answered.is_ok() && comes {
+        exchange.discard(&mut body).await;
+    }
     exchange.writer.put();
 }
 
@@ -89,7 +94,7 @@ impl Exchange2 {
     async fn receive(
         &mut self,
         parts: &Parts,
-        mut body: RecvStream,
+        body: &mut RecvStream,
         reader: &mut Reader,
     ) -> Result<Answer, Reset> {
         let index = index_head(parts, &mut reader.lines);
@@ -106,7 +111,7 @@ impl Exchange2 {
         };
         let mut share = self.service.memory.share();
         let expects = parts.headers.contains_key(header::EXPECT);
-        let taken = self.collect(&mut body, declared, ticket.ceiling(), expects, reader, &mut share).await?;
+        let taken = self.collect(body, declared, ticket.ceiling(), expects, reader, &mut share).await?;
         let head = RequestHead::new(&reader.lines, &index);
         Ok(match taken {
             Taken::Whole => with_context(|cx| self.post(&index, ticket, reader, cx)).await,
@@ -188,6 +193,20 @@ impl Exchange2 {
             self.timer.poll(cx).map(|()| None)
         })
         .await
+    }
+
+    /// Takes what is left of a body that was answered unread, up to the bound: a stream that is dropped with its body still coming is
+    /// reset, and to some clients the reset overtakes the answer.
+    async fn discard(&mut self, body: &mut RecvStream) {
+        let mut left = usize::try_from(self.service.limits().drain).unwrap_or(usize::MAX);
+        let mut due = None;
+        while !body.is_end_stream() {
+            let Some(Some(Ok(data))) = self.next_data(body, &mut false, &mut due).await else { return };
+            let Some(rest) = left.checked_sub(data.len()) else { return };
+            left = rest;
+            // Fails only on a stream that has ended, whose window nobody needs.
+            let _ = body.flow_control().release_capacity(data.len());
+        }
     }
 
     /// The answer to a head that is not one of ours to judge. This is no rejection.
