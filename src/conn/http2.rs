@@ -4,10 +4,12 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use h2::Reason;
 use h2::server::{Builder, Connection};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
@@ -42,7 +44,9 @@ where
 {
     let Handover { io, service, peer, mut timer, mut stop } = handover;
     timer.set(after(service.limits().head_timeout));
-    let mut handshake = pin!(builder(service.limits()).handshake::<_, Bytes>(Replay::new(first, io)));
+    let io = Replay::new(first, io);
+    let flooded = io.flooded();
+    let mut handshake = pin!(builder(service.limits()).handshake::<_, Bytes>(io));
     let shaken = poll_fn(|cx| {
         if let Poll::Ready(shaken) = handshake.as_mut().poll(cx) {
             return Poll::Ready(shaken.ok());
@@ -50,8 +54,18 @@ where
         if stop.poll(cx) == Phase::Stopped { Poll::Ready(None) } else { timer.poll(cx).map(|()| None) }
     });
     let Some(connection) = shaken.await else { return };
-    let mut http2 =
-        Http2 { connection, service, peer, timer, stop, tasks: Vec::new(), quiet_due: None, parting: false };
+    let mut http2 = Http2 {
+        connection,
+        service,
+        peer,
+        timer,
+        stop,
+        tasks: Vec::new(),
+        quiet_due: None,
+        parting: false,
+        flooded,
+        calmed: false,
+    };
     poll_fn(|cx| http2.poll(cx)).await;
 }
 
@@ -83,6 +97,10 @@ struct Http2<S: AsyncRead + AsyncWrite + Unpin> {
     quiet_due: Option<Instant>,
     /// Whether the peer has been told to go.
     parting: bool,
+    /// Set by the meter under `h2`.
+    flooded: Arc<AtomicBool>,
+    /// Whether that has been answered.
+    calmed: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
@@ -91,6 +109,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
         loop {
             if self.poll_streams(cx).is_ready() {
                 return Poll::Ready(());
+            }
+            if self.flooded.load(Ordering::Relaxed) && !self.calmed {
+                self.calmed = true;
+                self.connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                continue;
             }
             match self.stop.poll(cx) {
                 Phase::Running => {}

@@ -17,6 +17,7 @@ mod body;
 mod pending;
 mod close;
 mod http1;
+mod meter;
 mod replay;
 mod http2;
 mod h2_request;

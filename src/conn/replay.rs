@@ -1,11 +1,16 @@
-//! The socket under HTTP/2: hands out the bytes that were read while the protocol was not known yet, then reads on.
+//! The socket under HTTP/2: hands out the bytes that were read while the protocol was not known yet, then reads on. All of it passes a
+//! meter.
 
 use std::io;
 use std::io::IoSlice;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::meter::Meter;
 
 /// A socket with bytes that come before its own.
 #[derive(Debug)]
@@ -13,11 +18,33 @@ pub(super) struct Replay<S> {
     first: Vec<u8>,
     at: usize,
     io: S,
+    meter: Meter,
+    flooded: Arc<AtomicBool>,
 }
 
 impl<S> Replay<S> {
-    pub(super) const fn new(first: Vec<u8>, io: S) -> Self {
-        Self { first, at: 0, io }
+    pub(super) fn new(first: Vec<u8>, io: S) -> Self {
+        Self { first, at: 0, io, meter: Meter::new(), flooded: Arc::default() }
+    }
+
+    /// Becomes true when the peer floods; nothing more is read then.
+    pub(super) fn flooded(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flooded)
+    }
+}
+
+impl<S: AsyncRead + Unpin> Replay<S> {
+    fn poll_bytes(&mut self, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.at == self.first.len() {
+            return Pin::new(&mut self.io).poll_read(cx, out);
+        }
+        let count = out.remaining().min(self.first.len() - self.at);
+        out.put_slice(&self.first[self.at..self.at + count]);
+        self.at += count;
+        if self.at == self.first.len() {
+            (self.first, self.at) = (Vec::new(), 0);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -28,14 +55,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Replay<S> {
         out: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.at == this.first.len() {
-            return Pin::new(&mut this.io).poll_read(cx, out);
+        if this.flooded.load(Ordering::Relaxed) {
+            // Whoever owns the connection looks at the flag after every poll and ends it; there is nothing to be woken for.
+            return Poll::Pending;
         }
-        let count = out.remaining().min(this.first.len() - this.at);
-        out.put_slice(&this.first[this.at..this.at + count]);
-        this.at += count;
-        if this.at == this.first.len() {
-            (this.first, this.at) = (Vec::new(), 0);
+        let before = out.filled().len();
+        ready!(this.poll_bytes(cx, out))?;
+        if this.meter.received(&out.filled()[before..]) {
+            this.flooded.store(true, Ordering::Relaxed);
         }
         Poll::Ready(Ok(()))
     }
@@ -43,7 +70,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Replay<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Replay<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, bytes)
+        let written = ready!(Pin::new(&mut self.io).poll_write(cx, bytes))?;
+        self.meter.sent(written);
+        Poll::Ready(Ok(written))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -59,7 +88,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Replay<S> {
         cx: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, parts)
+        let written = ready!(Pin::new(&mut self.io).poll_write_vectored(cx, parts))?;
+        self.meter.sent(written);
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {

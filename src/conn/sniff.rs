@@ -1,6 +1,6 @@
 //! Which protocol a connection speaks: HTTP/2 with prior knowledge opens with a fixed preface (RFC 9113 3.4).
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// What the first bytes tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -293,6 +293,16 @@ fn block(fields: &[(&str, &str)]) -> Vec<u8> {
 }
 
 #[tokio::test]
+async fn a_flood_ends_the_connection() {
+    for (kind, length, stream) in [(6, 8, 0), (4, 0, 0), (2, 5, 1)] {
+        let flood = frame(kind, 0, stream, &vec![1; length]).repeat(1_500);
+        let answers = raw(&[flood]).await;
+        let last = answers.iter().rfind(|answer| answer.0 == 7).expect("a GOAWAY");
+        assert_eq!(last.2[4..8], [0, 0, 0, 11], "{kind}: ENHANCE_YOUR_CALM");
+    }
+}
+
+#[tokio::test]
 async fn malformed_requests_reset_their_stream_alone() {
     let good = [
         (":method", "POST"),
