@@ -129,7 +129,7 @@ async fn bodies_over_the_ceiling_are_refused_while_they_come() {
 
 #[tokio::test]
 async fn an_early_answer_does_not_wait_for_the_body() {
-    let mut peer = connect(Limits::default()).await;
+    let mut peer = connect(limits(|limits| limits.body_timeout = 50)).await;
     let request = request("POST", "content-type: text/plain");
     let (response, mut stream) = peer.send.send_request(request, false).unwrap();
     assert_eq!(read(response).await.0, 415);
