@@ -105,6 +105,11 @@ impl Draft {
         }
     }
 
+    /// Puts another message in the place of the POST's.
+    pub fn message(&mut self, message: Value) {
+        self.message = Some(message);
+    }
+
     /// The request as it stands.
     pub fn request(&self) -> Request {
         let mut request = self.request.clone();

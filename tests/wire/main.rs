@@ -21,3 +21,5 @@ mod order;
 mod bindings;
 mod sweep;
 mod untouched;
+mod ids;
+mod eras;
