@@ -23,3 +23,4 @@ mod sweep;
 mod untouched;
 mod ids;
 mod eras;
+mod splits;
