@@ -24,3 +24,6 @@ mod untouched;
 mod ids;
 mod eras;
 mod splits;
+mod ceilings;
+mod fields;
+mod bodies;
