@@ -12,6 +12,10 @@ mod heads;
 mod limits;
 mod connection;
 mod ends;
+mod tools;
+mod paging;
+mod mirrored;
+mod streams;
 
 // The rejection table.
 mod place;
