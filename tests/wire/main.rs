@@ -16,6 +16,9 @@ mod tools;
 mod paging;
 mod mirrored;
 mod streams;
+mod frames;
+mod http2;
+mod malformed2;
 
 // The rejection table.
 mod place;
