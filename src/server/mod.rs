@@ -6,6 +6,8 @@ pub mod handle;
 mod workers;
 mod listen;
 mod shutdown;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::future::Future;

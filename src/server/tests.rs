@@ -1,0 +1,144 @@
+//! Servers on loopback sockets: threads, the gate, and the end.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::base::limits::Limits;
+use crate::conn::stop::Phase;
+use crate::tools::Typed;
+
+const PING: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n\
+                    {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+const PONG: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}";
+
+fn builder() -> Builder {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Nothing {}
+    Server::builder().listen([SocketAddr::from(([127, 0, 0, 1], 0))]).tool(Typed::new(
+        "block",
+        "Blocks its worker",
+        |_: Nothing| async {
+            // Not what a handler should do, which is the point.
+            std::thread::sleep(Duration::from_secs(20));
+            "late"
+        },
+    ))
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    stream
+}
+
+fn ping(stream: &mut TcpStream) {
+    stream.write_all(PING.as_bytes()).unwrap();
+    let mut text = Vec::new();
+    while !text.ends_with(PONG) {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        text.push(byte[0]);
+    }
+}
+
+/// Runs a server on threads of its own; the receiver hears when it has ended.
+fn start(builder: Builder) -> (SocketAddr, Handle, mpsc::Receiver<()>) {
+    let server = builder.build().unwrap();
+    let (address, handle) = (server.addresses()[0], server.handle());
+    let (sender, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        server.run_workers(std::future::pending()).unwrap();
+        sender.send(()).unwrap();
+    });
+    (address, handle, ended)
+}
+
+#[test]
+fn every_kind_of_worker_serves_and_ends() {
+    for workers in [Workers::PerCore(1), Workers::PerCore(3), Workers::Stealing(2)] {
+        let (address, handle, ended) = start(builder().workers(workers));
+        let mut streams: Vec<TcpStream> = (0..12).map(|_| connect(address)).collect();
+        for stream in &mut streams {
+            ping(stream);
+            ping(stream);
+        }
+        let begun = Instant::now();
+        handle.shut_down();
+        ended.recv_timeout(Duration::from_secs(5)).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(2), "{workers:?}: idle connections close at once");
+        for stream in &mut streams {
+            assert_eq!(stream.read(&mut [0; 16]).unwrap_or(0), 0);
+        }
+        assert!(TcpStream::connect(address).is_err(), "{workers:?}: nobody listens any more");
+    }
+}
+
+#[test]
+fn a_handler_that_never_yields_does_not_hold_up_the_end() {
+    let mut limits = Limits::default();
+    limits.set("shutdown_grace", 50).unwrap();
+    let (address, handle, ended) = start(builder().workers(Workers::PerCore(1)).limits(limits));
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"block","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let mut stream = connect(address);
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Method: tools/call\r\nMcp-Name: block\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    handle.shut_down();
+    ended.recv_timeout(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn newcomers_wait_for_a_place() {
+    let mut limits = Limits::default();
+    limits.set("connections", 2).unwrap();
+    let (address, handle, ended) = start(builder().workers(Workers::PerCore(2)).limits(limits));
+    let mut first = connect(address);
+    ping(&mut first);
+    let mut second = connect(address);
+    ping(&mut second);
+    let mut third = connect(address);
+    third.write_all(PING.as_bytes()).unwrap();
+    third.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    assert!(third.read(&mut [0; 16]).is_err(), "no answer while there is no place");
+    drop(first);
+    third.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    assert!(third.read(&mut [0; 16]).unwrap() > 0);
+    handle.shut_down();
+    ended.recv_timeout(Duration::from_secs(5)).unwrap();
+}
+
+#[test]
+fn an_address_in_use_is_an_error() {
+    let (address, handle, ended) = start(builder().workers(Workers::PerCore(2)));
+    for workers in [Workers::PerCore(2), Workers::Stealing(1)] {
+        let again = builder().listen([address]).workers(workers).build();
+        assert!(matches!(again, Err(Error::Bind { .. })), "{again:?}");
+    }
+    handle.shut_down();
+    ended.recv_timeout(Duration::from_secs(5)).unwrap();
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_stops_its_tasks() {
+    let server = builder().build().unwrap();
+    let (address, stop) = (server.addresses()[0], server.stop());
+    let run = tokio::spawn(server.run(std::future::pending()));
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut stream, PING.as_bytes()).await.unwrap();
+    let mut byte = [0];
+    tokio::io::AsyncReadExt::read_exact(&mut stream, &mut byte).await.unwrap();
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    assert_eq!(stop.phase(), Phase::Stopped);
+    let mut rest = Vec::new();
+    let read = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut rest);
+    tokio::time::timeout(Duration::from_secs(5), read).await.unwrap().unwrap();
+}
