@@ -1,9 +1,10 @@
 //! The worlds that scenarios play in: servers that know who is who, with sessions to use.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
-use twolane::Limits;
 use twolane::tables::scenarios::{BODY, World};
+use twolane::{AccessLog, Answered, Limits, Mark};
 
 use crate::support::door::{Keys, Meter};
 use crate::support::{Request, Server, messages};
@@ -16,18 +17,39 @@ pub struct Place {
     pub server: Server,
     pub keys: Keys,
     pub meter: Meter,
+    pub marks: Marks,
     /// A session of alice's that is ready.
     pub session: String,
     /// One that is not.
     pub opened: String,
 }
 
+/// The mark of every answer, as the embedding program sees it.
+#[derive(Debug, Clone, Default)]
+pub struct Marks(Arc<Mutex<Vec<Option<Mark>>>>);
+
+impl Marks {
+    /// Takes out the marks since the last time, one for each answer.
+    pub fn take(&self) -> Vec<Option<Mark>> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+
+    fn observer(&self) -> AccessLog {
+        let marks = self.clone();
+        AccessLog::to_observer(move |answered: &Answered<'_>| marks.0.lock().unwrap().push(answered.mark))
+    }
+}
+
 impl Place {
     pub fn of(world: World) -> Self {
-        let (keys, meter) = (Keys::default(), Meter::default());
+        let (keys, meter, marks) = (Keys::default(), Meter::default(), Marks::default());
         let server = Server::with(|builder| {
-            let builder = builder.authenticator(keys.clone()).limiter(meter.clone()).limits(limits(world));
-            builder.legacy(world != World::LaneOff)
+            builder
+                .authenticator(keys.clone())
+                .limiter(meter.clone())
+                .access_log(marks.observer())
+                .limits(limits(world))
+                .legacy(world != World::LaneOff)
         });
         let (session, opened) = match world {
             World::LaneOff => (NO_SESSION.to_owned(), NO_SESSION.to_owned()),
@@ -39,7 +61,7 @@ impl Place {
         if world == World::Draining {
             server.road.start_draining();
         }
-        Self { server, keys, meter, session, opened }
+        Self { server, keys, meter, marks, session, opened }
     }
 }
 

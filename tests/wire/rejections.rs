@@ -1,6 +1,7 @@
 //! Every row of the rejection table: the request that trips it, sent over both protocols to a real server, gives exactly the answer that
 //! is written out, sets the mark, is counted once, is told once, and touches nothing.
 
+use twolane::Mark;
 use twolane::tables::rejection::Rejection;
 use twolane::tables::routes::Verb;
 use twolane::tables::scenarios::{Scenario, scenario};
@@ -41,7 +42,7 @@ fn every_row_answers_as_it_is_written() {
                 let mut client = place.server.client(protocol);
                 let response = watched(place, row, &scenario, &mut client, &request, &context);
                 assert_answer(&scenario, verb, &response, &context);
-                assert_connection(&scenario, client, &response, &context);
+                assert_connection(place, &scenario, client, &response, &context);
             }
         }
     }
@@ -59,7 +60,9 @@ fn watched(
     let server = &place.server;
     let (before, runs, sessions) = (server.met(), server.tools.runs(), server.handle.sessions());
     server.told.take();
+    place.marks.take();
     let response = client.send(request);
+    assert_eq!(place.marks.take(), [Some(Mark(row))], "{context}: {response}");
     assert_eq!(server.met_since(&before), [row], "{context}: {response}");
     assert_eq!((server.tools.runs(), server.handle.sessions()), (runs, sessions), "{context}");
     let told = server.told.take_rejections();
@@ -96,7 +99,13 @@ fn assert_answer(scenario: &Scenario, verb: &str, response: &Response, context: 
 }
 
 /// On HTTP/1.1 the connection closes where the row says so, and otherwise serves the next request; on HTTP/2 it always does.
-fn assert_connection(scenario: &Scenario, mut client: Client, response: &Response, context: &str) {
+fn assert_connection(
+    place: &Place,
+    scenario: &Scenario,
+    mut client: Client,
+    response: &Response,
+    context: &str,
+) {
     match (&mut client, scenario.closes) {
         (Client::Http1(client), true) => {
             assert_eq!(response.header("connection"), Some("close"), "{context}");
@@ -108,6 +117,7 @@ fn assert_connection(scenario: &Scenario, mut client: Client, response: &Respons
             assert_eq!(response.header("connection"), None, "{context}");
             let next = client.send(&good());
             assert_eq!(next.status, 200, "{context}: the next request: {next}");
+            assert_eq!(place.marks.take(), [None], "{context}: the mark does not stay");
         }
     }
 }
