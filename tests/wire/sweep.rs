@@ -173,3 +173,43 @@ fn answers_to_an_allowed_origin_carry_cors_headers() {
         assert_eq!(response.header("access-control-allow-origin"), None, "{response}");
     }
 }
+
+/// A preflight is an OPTIONS from an allowed origin that asks for a method; anything else is a verb that is not served.
+#[test]
+fn what_is_a_preflight() {
+    let place = Place::of(World::Usual);
+    let asks = ("Access-Control-Request-Method", "POST");
+    let origin = ("Origin", "http://localhost");
+    let fixed = "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+    let with_region = format!("{fixed}, mcp-param-region, MCP-Param-Limit");
+    for protocol in Protocol::BOTH {
+        let mut client = place.server.client(protocol);
+        for (headers, allowed) in [
+            (&[origin, asks][..], Some(fixed)),
+            (&[origin, asks, ("Access-Control-Request-Headers", "content-type, x-evil")], Some(fixed)),
+            (
+                &[
+                    origin,
+                    asks,
+                    ("Access-Control-Request-Headers", "mcp-param-region, x, MCP-Param-Limit, mcp-param-"),
+                ],
+                Some(with_region.as_str()),
+            ),
+            (
+                &[origin, asks, ("Access-Control-Request-Headers", "mcp-param-a b, mcp-param-\u{e9}")],
+                Some(fixed),
+            ),
+            (&[asks], None),
+            (&[origin], None),
+            (&[origin, asks, asks], None),
+        ] {
+            let request = headers
+                .iter()
+                .fold(Request::new("OPTIONS", "/mcp"), |request, (name, value)| request.header(name, value));
+            let response = client.send(&request);
+            let status = if allowed.is_some() { 204 } else { 405 };
+            assert_eq!(response.status, status, "{headers:?} {protocol:?}: {response}");
+            assert_eq!(response.header("access-control-allow-headers"), allowed, "{headers:?} {protocol:?}");
+        }
+    }
+}
