@@ -34,3 +34,4 @@ mod splits;
 mod ceilings;
 mod fields;
 mod bodies;
+mod batches;
