@@ -102,7 +102,7 @@ limits! {
     trailers: Bytes = 8_192, 64 ..= 65_536;
     /// Most unread body bytes that are read and dropped to keep a connection after an early answer.
     drain: Bytes = 65_536, 0 ..= 16_777_216;
-    /// Most open connections; beyond it new ones wait in the listen queue.
+    /// Most open connections; beyond it each listener holds one newcomer and the others wait in the listen queue.
     connections: Count = 10_000, 1 ..= 1_000_000;
     /// Most pipelined requests answered before the answers are written.
     pipeline: Count = 16, 1 ..= 1_024;
