@@ -5,10 +5,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::access::Note;
 use super::connection::{Connection, End, Flow};
 use super::framing::Frame;
+use super::guard::tell;
 use super::stop::Phase;
 use crate::reply::head::{Framing, Persistence, write_http1};
 use crate::reply::json::write_str;
-use crate::reply::{Content, Reply};
+use crate::reply::{Content, Exchange, Reply};
 use crate::view::head::{HeadFault, HttpVersion};
 
 /// Bodies up to this are copied behind their head; longer ones are written from where they are.
@@ -50,16 +51,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// the next request would start.
     #[cold]
     pub(super) fn fault(&mut self, fault: HeadFault) -> End {
-        if self.note.is_none() && self.service.log.is_some() {
-            self.note = Some(Note::unread(HttpVersion::Http11));
-        }
+        // The request line may not have been read, or not as a whole; whoever asked by HEAD reads no body in any case.
+        let line = self.waiting().iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        let head_only = self.waiting()[line..].starts_with(b"HEAD ");
         let writer = self.writer();
-        writer.ex.begin();
-        write_fault(&mut writer.ex.body, fault);
-        match self.answer(Frame::UNREAD, &Reply::json(fault.status), true) {
+        write_fault(&mut writer.ex, fault);
+        match self.answer(Frame { head_only, ..Frame::UNREAD }, &Reply::json(fault.status), true) {
             Ok(()) => End::Answered,
             Err(end) => end,
         }
+    }
+
+    /// Answers a head that cannot be read.
+    #[cold]
+    pub(super) fn head_fault(&mut self, fault: HeadFault) -> End {
+        self.writer().ex.begin();
+        self.note = self.service.log.is_some().then(|| Note::unread(HttpVersion::Http11));
+        self.fault(fault)
     }
 
     /// Hands the open request's line to the access log.
@@ -68,15 +76,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             && let Some(log) = &self.service.log
             && let Some(writer) = &self.writer
         {
-            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-            note.finish(log, self.peer.address, status, bytes, &writer.ex);
+            tell(&note, log, &self.peer, status, bytes, &writer.ex);
         }
     }
 }
 
-/// The body of an answer to an unreadable request.
-pub(super) fn write_fault(body: &mut Vec<u8>, fault: HeadFault) {
-    body.extend_from_slice(b"{\"error\":");
-    write_str(body, fault.text);
-    body.push(b'}');
+/// The answer to an unreadable request, in the place of whatever was there. What `origin` has allowed stands: the client may read it.
+pub(super) fn write_fault(ex: &mut Exchange, fault: HeadFault) {
+    ex.mark = None;
+    ex.body.clear();
+    ex.body.extend_from_slice(b"{\"error\":");
+    write_str(&mut ex.body, fault.text);
+    ex.body.push(b'}');
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use h2::{Reason, SendStream};
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 
+use super::guard::tell;
 use super::h2_request::{Exchange2, Reset};
 use super::timer::after;
 use crate::reply::head::fields;
@@ -90,8 +91,7 @@ impl Exchange2 {
         if let Some(note) = self.note.take()
             && let Some(log) = &self.service.log
         {
-            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-            note.finish(log, self.peer.address, status, bytes, &self.writer.ex);
+            tell(&note, log, &self.peer, status, bytes, &self.writer.ex);
         }
     }
 }

@@ -66,10 +66,18 @@ impl Exchange2 {
                 Turn::Drained => {}
                 Turn::Abandon => {
                     abandon(call);
-                    return Err(Reset);
+                    return Err(self.unheard(open.as_ref()));
                 }
             }
         }
+    }
+
+    /// Tells the log that the client did not stay for the end of its stream.
+    fn unheard(&mut self, open: Option<&Open>) -> Reset {
+        if let Some(open) = open {
+            self.log(Stream::REPLY.status, open.stream.bytes);
+        }
+        Reset
     }
 
     fn open_stream(&mut self) -> Result<Open, Reset> {
@@ -84,7 +92,7 @@ impl Exchange2 {
         while !self.writer.stage.is_empty() {
             match self.turn(None, &mut open).await {
                 Turn::Drained | Turn::Quiet | Turn::Step(_) => {}
-                Turn::Abandon => return Err(Reset),
+                Turn::Abandon => return Err(self.unheard(open.as_ref())),
             }
         }
         let Some(mut open) = open else { return Ok(()) };
@@ -95,7 +103,6 @@ impl Exchange2 {
     /// Polls everything that can move the call on; without a call, until what is staged has been sent.
     async fn turn(&mut self, mut call: Option<&mut Pending>, open: &mut Option<Open>) -> Turn {
         let most = usize::try_from(self.service.limits().batch_bytes).unwrap_or(usize::MAX);
-        let mut stalled: Option<Instant> = None;
         poll_fn(|cx| {
             if let Some(call) = &mut call
                 && self.writer.stage.len() < most
@@ -107,10 +114,14 @@ impl Exchange2 {
                 let staged = self.writer.stage.len();
                 match self.poll_stage(open, cx) {
                     Poll::Ready(Err(Reset)) => return Poll::Ready(Turn::Abandon),
-                    Poll::Ready(Ok(())) if staged > 0 => return Poll::Ready(Turn::Drained),
-                    Poll::Ready(Ok(())) => stalled = None,
-                    Poll::Pending if staged != self.writer.stage.len() || stalled.is_none() => {
-                        stalled = Some(after(self.service.limits().write_timeout));
+                    Poll::Ready(Ok(())) => {
+                        open.stream.stalled = None;
+                        if staged > 0 {
+                            return Poll::Ready(Turn::Drained);
+                        }
+                    }
+                    Poll::Pending if staged != self.writer.stage.len() || open.stream.stalled.is_none() => {
+                        open.stream.stalled = Some(after(self.service.limits().write_timeout));
                     }
                     Poll::Pending => {}
                 }
@@ -122,7 +133,11 @@ impl Exchange2 {
             if reset.is_ready() {
                 return Poll::Ready(Turn::Abandon);
             }
-            self.timer.set_first([stalled, open.as_ref().and_then(|open| open.stream.comment_due)]);
+            let stalled = open.as_ref().and_then(|open| open.stream.stalled);
+            // A peer that takes nothing needs no comment behind what it does not take.
+            let comment =
+                open.as_ref().and_then(|open| open.stream.comment_due).filter(|_| stalled.is_none());
+            self.timer.set_first([stalled, comment]);
             self.timer.poll(cx).map(|()| {
                 if stalled.is_none_or(|due| due > Instant::now()) {
                     return Turn::Quiet;

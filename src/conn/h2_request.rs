@@ -14,19 +14,18 @@ use tokio::time::Instant;
 use super::Service;
 use super::access::Note;
 use super::answer::write_fault;
+use super::guard::{guarded, internal_error};
+use super::h2_head::{check_head, declared, index_head};
 use super::http1::with_context;
 use super::memory::{FREE_BODY, Share};
 use super::scratch::{Reader, Writer};
+use super::stream::UNHEARD;
 use super::timer::{Timer, after};
-use crate::base::ascii::parse_decimal;
 use crate::reply::Reply;
 use crate::road::{Answer, Entry, Peer, Ticket};
 use crate::tables::routes::Verb;
-use crate::view::head::{HeadBuilder, HeadFault, HeadIndex, RequestHead};
+use crate::view::head::{HeadFault, HeadIndex, RequestHead};
 
-const TWO_HOSTS: HeadFault = HeadFault { status: 400, text: ":authority and host differ; send one of them" };
-const NO_HOST: HeadFault = HeadFault { status: 400, text: "a request needs :authority or host" };
-const EXPECTATION: HeadFault = HeadFault { status: 417, text: "the only expectation served is 100-continue" };
 const LATE_BODY: HeadFault = HeadFault { status: 408, text: "the request body took too long" };
 
 /// The peer has reset the stream or is gone: there is nobody to answer.
@@ -43,6 +42,8 @@ pub(super) struct Exchange2 {
     /// Whether the answer's body is left out.
     pub(super) head_only: bool,
     pub(super) note: Option<Box<Note>>,
+    /// Whether the body's time is over.
+    late: bool,
 }
 
 /// How reading a body went.
@@ -68,13 +69,14 @@ pub(super) async fn serve(
         timer: Timer::default(),
         head_only: false,
         note: None,
+        late: false,
         service,
     };
     exchange.writer.ex.begin();
     let (parts, mut body) = request.into_parts();
     let answer = exchange.receive(&parts, &mut body, &mut reader).await;
-    // One who waits for leave to send does not send after the answer.
-    let comes = !parts.headers.contains_key(header::EXPECT);
+    // One who waits for leave to send does not send after the answer, and one who was too slow gets no more time.
+    let comes = !exchange.late && !parts.headers.contains_key(header::EXPECT);
     drop(parts);
     reader.put();
     let answered = match answer {
@@ -82,6 +84,9 @@ pub(super) async fn serve(
         Ok(Answer::Pending(call)) => exchange.pending(call).await,
         Err(reset) => Err(reset),
     };
+    if answered.is_err() {
+        exchange.log(UNHEARD, 0);
+    }
     // A reset ends the stream; there is nothing left to do then.
     if answered.is_ok() && comes {
         exchange.discard(&mut body).await;
@@ -101,13 +106,15 @@ impl Exchange2 {
         let head = RequestHead::new(&reader.lines, &index);
         self.head_only = head.verb() == Verb::Head;
         self.note = self.service.log.is_some().then(|| Note::of(head));
-        if let Err(fault) = check_head(parts) {
+        if let Err(fault) = check_head(parts, self.service.limits()) {
             return Ok(Answer::Done(self.fault(fault)));
         }
         let declared = if body.is_end_stream() { Some(0) } else { declared(parts) };
-        let ticket = match self.service.road.enter(head, declared, &self.peer, &mut self.writer.ex) {
-            Entry::Answer(reply) => return Ok(Answer::Done(reply)),
-            Entry::Body(ticket) => ticket,
+        let ex = &mut self.writer.ex;
+        let ticket = match guarded(|| self.service.road.enter(head, declared, &self.peer, ex)) {
+            Some(Entry::Answer(reply)) => return Ok(Answer::Done(reply)),
+            Some(Entry::Body(ticket)) => ticket,
+            None => return Ok(Answer::Done(internal_error(head.verb(), &mut self.writer.ex))),
         };
         let mut share = self.service.memory.share();
         let expects = parts.headers.contains_key(header::EXPECT);
@@ -117,7 +124,10 @@ impl Exchange2 {
             Taken::Whole => with_context(|cx| self.post(&index, ticket, reader, cx)).await,
             Taken::Outgrown => Answer::Done(self.service.road.outgrown(head, &ticket, &mut self.writer.ex)),
             Taken::NoMemory => Answer::Done(self.service.road.shed(head, &mut self.writer.ex)),
-            Taken::Late => Answer::Done(self.fault(LATE_BODY)),
+            Taken::Late => {
+                self.late = true;
+                Answer::Done(self.fault(LATE_BODY))
+            }
         })
     }
 
@@ -131,8 +141,13 @@ impl Exchange2 {
         let Reader { read, scratch, lines, .. } = reader;
         let len = read.len();
         let head = RequestHead::new(lines, index);
-        let ex = &mut self.writer.ex;
-        self.service.road.post(head, ticket, read.padded_mut(), len, scratch, &self.peer, ex, cx)
+        let (road, peer, ex) = (&self.service.road, &self.peer, &mut self.writer.ex);
+        guarded(|| road.post(head, ticket, read.padded_mut(), len, scratch, peer, ex, cx)).unwrap_or_else(
+            || {
+                *scratch = road.scratch();
+                Answer::Done(internal_error(head.verb(), ex))
+            },
+        )
     }
 
     /// Collects the body into the reader's buffer, releasing the stream's window as it goes.
@@ -212,46 +227,7 @@ impl Exchange2 {
     /// The answer to a head that is not one of ours to judge. This is no rejection.
     #[cold]
     fn fault(&mut self, fault: HeadFault) -> Reply {
-        self.writer.ex.begin();
-        write_fault(&mut self.writer.ex.body, fault);
+        write_fault(&mut self.writer.ex, fault);
         Reply::json(fault.status)
     }
-}
-
-/// Writes the parts of a head that the server reads as lines, and indexes them.
-fn index_head(parts: &Parts, lines: &mut Vec<u8>) -> HeadIndex {
-    let path = parts.uri.path_and_query().map_or("", |target| target.as_str());
-    let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
-    let mut builder =
-        HeadBuilder::new(lines).method(parts.method.as_str().as_bytes()).target(path.as_bytes(), authority);
-    for (name, value) in &parts.headers {
-        builder.field(name.as_str().as_bytes(), value.as_bytes());
-    }
-    builder.finish()
-}
-
-/// What RFC 9113 8.3.1 and RFC 9110 7.2 and 10.1.1 ask of a head beyond what `h2` checks.
-fn check_head(parts: &Parts) -> Result<(), HeadFault> {
-    let authority = parts.uri.authority();
-    let mut hosts = parts.headers.get_all(header::HOST).iter();
-    match (authority, hosts.next(), hosts.next()) {
-        (None, None, _) => return Err(NO_HOST),
-        (_, Some(_), Some(_)) => return Err(TWO_HOSTS),
-        (Some(authority), Some(host), None)
-            if !authority.as_str().as_bytes().eq_ignore_ascii_case(host.as_bytes()) =>
-        {
-            return Err(TWO_HOSTS);
-        }
-        (Some(_), Some(_) | None, None) | (None, Some(_), None) | (Some(_), None, Some(_)) => {}
-    }
-    let mut expectations = parts.headers.get_all(header::EXPECT).iter();
-    if expectations.any(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
-        return Err(EXPECTATION);
-    }
-    Ok(())
-}
-
-/// The length a head declares. `h2` has refused what is not a number and holds the body to it.
-fn declared(parts: &Parts) -> Option<u64> {
-    parts.headers.get(header::CONTENT_LENGTH).and_then(|value| parse_decimal(value.as_bytes()))
 }

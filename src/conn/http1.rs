@@ -11,6 +11,8 @@ use super::access::Note;
 use super::body::Taken;
 use super::connection::{Connection, End, Fill, Flow};
 use super::framing::Frame;
+use super::guard::{guarded, internal_error};
+use super::stream::UNHEARD;
 use super::timer::after;
 use crate::reply::Reply;
 use crate::road::{Answer, Entry, Ticket};
@@ -33,6 +35,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Err(end) => end,
             Ok(never) => match never {},
         };
+        // Nothing for a request that has been answered: its note is gone.
+        self.log(UNHEARD, 0);
         self.finish(end).await;
     }
 
@@ -70,7 +74,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Ok(Some(index))
             }
             Ok(None) => Ok(None),
-            Err(fault) => Err(self.fault(fault)),
+            Err(fault) => Err(self.head_fault(fault)),
         }
     }
 
@@ -86,7 +90,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Fill::Bytes => Ok(()),
             Fill::Ended | Fill::Draining => Err(End::Gone),
             Fill::Late if idle => Err(End::Gone),
-            Fill::Late => Err(self.fault(LATE_HEAD)),
+            Fill::Late => Err(self.head_fault(LATE_HEAD)),
         }
     }
 
@@ -106,10 +110,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let note = service.log.is_some().then(|| Note::of(head));
         let opened = match Frame::read(head) {
             Err(fault) => Opened::Fault(fault),
-            Ok(frame) => match service.road.enter(head, frame.body.declared(), peer, &mut writer.ex) {
-                Entry::Answer(reply) => Opened::Answered(frame, reply),
-                Entry::Body(ticket) => Opened::Admitted(frame, ticket),
-            },
+            Ok(frame) => {
+                match guarded(|| service.road.enter(head, frame.body.declared(), peer, &mut writer.ex)) {
+                    Some(Entry::Answer(reply)) => Opened::Answered(frame, reply),
+                    Some(Entry::Body(ticket)) => Opened::Admitted(frame, ticket),
+                    None => Opened::Answered(frame, internal_error(head.verb(), &mut writer.ex)),
+                }
+            }
         };
         self.note = note;
         opened
@@ -164,7 +171,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let (reader, writer, service, peer) = self.parts();
         let (head, body) = reader.read.padded_mut().split_at_mut(index.len());
         let head = RequestHead::new(head, index);
-        service.road.post(head, ticket, body, len, &mut reader.scratch, peer, &mut writer.ex, cx)
+        let (scratch, ex) = (&mut reader.scratch, &mut writer.ex);
+        guarded(|| service.road.post(head, ticket, body, len, scratch, peer, ex, cx)).unwrap_or_else(|| {
+            reader.scratch = service.road.scratch();
+            Answer::Done(internal_error(head.verb(), &mut writer.ex))
+        })
     }
 }
 

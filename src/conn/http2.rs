@@ -4,7 +4,6 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use tokio::time::Instant;
 use super::Service;
 use super::connection::Handover;
 use super::h2_request;
-use super::replay::Replay;
+use super::replay::{Replay, Signs};
 use super::stop::{Phase, StopWatch};
 use super::timer::{Timer, after};
 use crate::base::limits::Limits;
@@ -45,11 +44,11 @@ where
     let Handover { io, service, peer, mut timer, mut stop } = handover;
     timer.set(after(service.limits().head_timeout));
     let io = Replay::new(first, io);
-    let flooded = io.flooded();
+    let signs = io.signs();
     let mut handshake = pin!(builder(service.limits()).handshake::<_, Bytes>(io));
     let shaken = poll_fn(|cx| {
         if let Poll::Ready(shaken) = handshake.as_mut().poll(cx) {
-            return Poll::Ready(shaken.ok());
+            return Poll::Ready(shaken.inspect_err(|error| service.note_http2_end(error)).ok());
         }
         if stop.poll(cx) == Phase::Stopped { Poll::Ready(None) } else { timer.poll(cx).map(|()| None) }
     });
@@ -63,7 +62,7 @@ where
         tasks: Vec::new(),
         quiet_due: None,
         parting: false,
-        flooded,
+        signs,
         calmed: false,
     };
     poll_fn(|cx| http2.poll(cx)).await;
@@ -97,9 +96,9 @@ struct Http2<S: AsyncRead + AsyncWrite + Unpin> {
     quiet_due: Option<Instant>,
     /// Whether the peer has been told to go.
     parting: bool,
-    /// Set by the meter under `h2`.
-    flooded: Arc<AtomicBool>,
-    /// Whether that has been answered.
+    /// What is seen of the peer under `h2`.
+    signs: Arc<Signs>,
+    /// Whether a flood has been answered.
     calmed: bool,
 }
 
@@ -110,8 +109,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
             if self.poll_streams(cx).is_ready() {
                 return Poll::Ready(());
             }
-            if self.flooded.load(Ordering::Relaxed) && !self.calmed {
+            if self.signs.flooded() && !self.calmed {
                 self.calmed = true;
+                self.service.note_http2_fault();
                 self.connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                 continue;
             }
@@ -124,16 +124,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
                 }
                 Phase::Stopped => return Poll::Ready(()),
             }
+            let timeout = Duration::from_millis(self.service.limits().write_timeout);
+            let stuck_due = self.signs.stuck_since().map(|since| since + timeout);
             if self.connection.has_streams() {
                 self.quiet_due = None;
-                return Poll::Pending;
+            } else {
+                let quiet = if self.parting { FAREWELL } else { self.service.limits().idle_timeout };
+                self.quiet_due.get_or_insert_with(|| after(quiet));
             }
-            let quiet = if self.parting { FAREWELL } else { self.service.limits().idle_timeout };
-            self.timer.set(*self.quiet_due.get_or_insert_with(|| after(quiet)));
+            self.timer.set_first([stuck_due, self.quiet_due]);
             if self.timer.poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            if self.parting {
+            // Small answers wait inside `h2`, where no stream's own deadline sees them.
+            if self.parting || stuck_due.is_some_and(|due| due <= Instant::now()) {
                 return Poll::Ready(());
             }
             self.part();
@@ -159,7 +163,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
                     continue;
                 }
                 // `h2` has sent what there was to say.
-                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+                Poll::Ready(Some(Err(error))) => {
+                    self.service.note_http2_end(&error);
+                    return Poll::Ready(());
+                }
+                Poll::Ready(None) => return Poll::Ready(()),
                 Poll::Pending if self.tasks.is_empty() => return Poll::Pending,
                 Poll::Pending => {}
             }

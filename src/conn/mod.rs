@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod stop;
+mod guard;
 mod timer;
 mod memory;
 mod io;
@@ -20,6 +21,7 @@ mod http1;
 mod meter;
 mod replay;
 mod http2;
+mod h2_head;
 mod h2_request;
 mod h2_answer;
 mod h2_pending;
@@ -27,6 +29,7 @@ mod h2_pending;
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -45,6 +48,7 @@ pub struct Service {
     log: Option<AccessLog>,
     memory: BodyMemory,
     stop: Stop,
+    http2_faults: AtomicU64,
 }
 
 impl Service {
@@ -52,7 +56,7 @@ impl Service {
     #[must_use]
     pub fn new(road: Road, log: Option<AccessLog>, stop: Stop) -> Self {
         let memory = BodyMemory::new(road.limits().body_memory);
-        Self { road, log, memory, stop }
+        Self { road, log, memory, stop, http2_faults: AtomicU64::new(0) }
     }
 
     /// The road.
@@ -65,6 +69,24 @@ impl Service {
     #[must_use]
     pub fn stop(&self) -> &Stop {
         &self.stop
+    }
+
+    /// How many HTTP/2 connections ended by what their peers sent: a violation of the protocol (RFC 9113 5.4.1), or a flood. None of it
+    /// reaches the road, so that no row of the rejection table counts it.
+    #[must_use]
+    pub fn http2_faults(&self) -> u64 {
+        self.http2_faults.load(Ordering::Relaxed)
+    }
+
+    fn note_http2_fault(&self) {
+        self.http2_faults.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an end that `h2` itself has brought about.
+    fn note_http2_end(&self, error: &h2::Error) {
+        if error.is_library() {
+            self.note_http2_fault();
+        }
     }
 
     fn limits(&self) -> &Limits {

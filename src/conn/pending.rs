@@ -21,6 +21,14 @@ use crate::view::head::HttpVersion;
 /// Most bytes read ahead while a call runs.
 const READ_AHEAD: usize = 64 * 1024;
 
+/// A peer that takes nothing.
+struct Stall {
+    /// How much it had taken when it stopped.
+    sent: usize,
+    /// When it has taken nothing for too long.
+    due: Instant,
+}
+
 /// Why a call gets a turn.
 enum Turn {
     /// It moved.
@@ -35,8 +43,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Sees a call through.
     pub(super) async fn pending(&mut self, frame: Frame, mut call: Pending) -> Flow<()> {
         let mut stream = None;
+        let mut stalled = None;
         loop {
-            match self.turn(&mut call, &mut stream).await {
+            match self.turn(&mut call, &mut stream, &mut stalled).await {
                 Turn::Step(Step::Event(json)) => {
                     let open = match &mut stream {
                         Some(open) => open,
@@ -61,7 +70,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     }
                 }
                 Turn::Abandon => {
+                    // Answers go out in order, so that with this one given up no request behind it could be answered any more: they
+                    // end with the connection, undispatched, also those that came whole before the peer's side ended.
                     abandon(call);
+                    if let Some(stream) = stream {
+                        self.log(Stream::REPLY.status, stream.bytes);
+                    }
                     return Err(End::Gone);
                 }
             }
@@ -69,11 +83,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Polls everything that can move the call on. The call goes first, so that whatever it has queued leaves in one write; but not while the
-    /// peer leaves too much unread.
-    async fn turn(&mut self, call: &mut Pending, stream: &mut Option<Stream>) -> Turn {
+    /// peer leaves too much unread. A stall outlives the turn: what is queued meanwhile is no progress.
+    async fn turn(
+        &mut self,
+        call: &mut Pending,
+        stream: &mut Option<Stream>,
+        stalled: &mut Option<Stall>,
+    ) -> Turn {
         let limits = self.service.limits();
         let most = usize::try_from(limits.batch_bytes).unwrap_or(usize::MAX);
-        let mut stalled: Option<(usize, Instant)> = None;
         poll_fn(|cx| {
             loop {
                 let writer = self.writer();
@@ -86,11 +104,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 }
                 match self.poll_flush(cx) {
                     Poll::Ready(Err(_)) => return Poll::Ready(Turn::Abandon),
-                    Poll::Ready(Ok(())) => stalled = None,
+                    Poll::Ready(Ok(())) => *stalled = None,
                     Poll::Pending => {
                         let sent = self.writer().sent;
-                        if stalled.is_none_or(|(mark, _)| mark != sent) {
-                            stalled = Some((sent, after(self.service.limits().write_timeout)));
+                        if stalled.as_ref().is_none_or(|stall| stall.sent != sent) {
+                            *stalled = Some(Stall { sent, due: after(self.service.limits().write_timeout) });
                         }
                         break;
                     }
@@ -104,8 +122,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             let grace = std::time::Duration::from_millis(self.service.limits().half_close_grace);
             let ended = self.ended.map(|ended| ended + grace);
-            let stalled = stalled.map(|(_, due)| due);
-            self.timer.set_first([ended, stalled, stream.as_ref().and_then(|stream| stream.comment_due)]);
+            let stalled = stalled.as_ref().map(|stall| stall.due);
+            // A peer that takes nothing needs no comment behind what it does not take.
+            let comment = stream.as_ref().and_then(|stream| stream.comment_due).filter(|_| stalled.is_none());
+            self.timer.set_first([ended, stalled, comment]);
             self.poll_limits(cx).map(|phase| {
                 let now = Instant::now();
                 let over = |due: Option<Instant>| due.is_some_and(|due| due <= now);

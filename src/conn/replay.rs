@@ -5,10 +5,12 @@ use std::io;
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
 
 use super::meter::Meter;
 
@@ -19,17 +21,68 @@ pub(super) struct Replay<S> {
     at: usize,
     io: S,
     meter: Meter,
-    flooded: Arc<AtomicBool>,
+    signs: Arc<Signs>,
+    /// Whether `signs` say that the peer takes nothing.
+    stuck: bool,
+}
+
+/// What the owner of the connection is told of the socket that `h2` holds.
+#[derive(Debug)]
+pub(super) struct Signs {
+    flooded: AtomicBool,
+    made: Instant,
+    /// Milliseconds after `made`; [`MOVING`] while the peer takes what is written.
+    stuck: AtomicU64,
+}
+
+const MOVING: u64 = u64::MAX;
+
+impl Signs {
+    fn new() -> Self {
+        Self { flooded: AtomicBool::new(false), made: Instant::now(), stuck: AtomicU64::new(MOVING) }
+    }
+
+    /// Whether the peer floods; nothing more is read then.
+    pub(super) fn flooded(&self) -> bool {
+        self.flooded.load(Ordering::Relaxed)
+    }
+
+    /// Since when the peer has taken nothing of what is to be written to it.
+    pub(super) fn stuck_since(&self) -> Option<Instant> {
+        match self.stuck.load(Ordering::Relaxed) {
+            MOVING => None,
+            millis => Some(self.made + Duration::from_millis(millis)),
+        }
+    }
 }
 
 impl<S> Replay<S> {
     pub(super) fn new(first: Vec<u8>, io: S) -> Self {
-        Self { first, at: 0, io, meter: Meter::new(), flooded: Arc::default() }
+        Self { first, at: 0, io, meter: Meter::new(), signs: Arc::new(Signs::new()), stuck: false }
     }
 
-    /// Becomes true when the peer floods; nothing more is read then.
-    pub(super) fn flooded(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.flooded)
+    /// What is seen of the peer from here.
+    pub(super) fn signs(&self) -> Arc<Signs> {
+        Arc::clone(&self.signs)
+    }
+
+    /// Notes how a write went.
+    fn wrote(&mut self, written: &Poll<io::Result<usize>>) {
+        match written {
+            Poll::Ready(Ok(written)) => {
+                self.meter.sent(*written);
+                if std::mem::take(&mut self.stuck) {
+                    self.signs.stuck.store(MOVING, Ordering::Relaxed);
+                }
+            }
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending if self.stuck => {}
+            Poll::Pending => {
+                self.stuck = true;
+                let millis = u64::try_from(self.signs.made.elapsed().as_millis()).unwrap_or(MOVING - 1);
+                self.signs.stuck.store(millis, Ordering::Relaxed);
+            }
+        }
     }
 }
 
@@ -55,14 +108,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Replay<S> {
         out: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.flooded.load(Ordering::Relaxed) {
+        if this.signs.flooded() {
             // Whoever owns the connection looks at the flag after every poll and ends it; there is nothing to be woken for.
             return Poll::Pending;
         }
         let before = out.filled().len();
         ready!(this.poll_bytes(cx, out))?;
         if this.meter.received(&out.filled()[before..]) {
-            this.flooded.store(true, Ordering::Relaxed);
+            this.signs.flooded.store(true, Ordering::Relaxed);
         }
         Poll::Ready(Ok(()))
     }
@@ -70,9 +123,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Replay<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Replay<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut self.io).poll_write(cx, bytes))?;
-        self.meter.sent(written);
-        Poll::Ready(Ok(written))
+        let written = Pin::new(&mut self.io).poll_write(cx, bytes);
+        self.wrote(&written);
+        written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -88,9 +141,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Replay<S> {
         cx: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut self.io).poll_write_vectored(cx, parts))?;
-        self.meter.sent(written);
-        Poll::Ready(Ok(written))
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, parts);
+        self.wrote(&written);
+        written
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -21,7 +21,13 @@ pub(super) struct Stream {
     pub(super) comment_due: Option<Instant>,
     /// Bytes of events and comments sent.
     pub(super) bytes: usize,
+    /// On HTTP/2, when a peer that takes nothing has done so for too long. It outlives a call's turns: what is staged meanwhile is no
+    /// progress.
+    pub(super) stalled: Option<Instant>,
 }
+
+/// What the access log says of a request whose client has gone before its answer.
+pub(super) const UNHEARD: u16 = 499;
 
 impl Stream {
     /// The head of every stream.
@@ -29,7 +35,7 @@ impl Stream {
         Reply { status: 200, content: Content::EventStream, close: false, extra: Extra::NONE };
 
     pub(super) fn open(chunked: bool, closes: bool, limits: &Limits) -> Self {
-        Self { chunked, closes, comment_due: Some(after(limits.stream_comment)), bytes: 0 }
+        Self { chunked, closes, comment_due: Some(after(limits.stream_comment)), bytes: 0, stalled: None }
     }
 
     /// Notes that something is being sent.

@@ -3,6 +3,7 @@
 mod http1;
 mod http2;
 mod pending;
+mod stalled;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

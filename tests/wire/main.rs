@@ -19,6 +19,8 @@ mod streams;
 mod frames;
 mod http2;
 mod malformed2;
+mod heads2;
+mod unheard;
 
 // The rejection table.
 mod place;
