@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 fn serve(matches: &ArgMatches) -> ExitCode {
     match cli::check::plan(matches) {
         Ok(plan) => {
-            let filter = matches.get_one::<String>("log").map_or("info", String::as_str);
+            let filter = matches.get_one::<String>("log").map_or("", String::as_str);
             cli::serve::run(plan, filter)
         }
         Err(faults) => report(&faults),

@@ -145,6 +145,20 @@ limits! {
 }
 
 impl Limits {
+    /// Checks every limit against its range.
+    ///
+    /// # Errors
+    /// A text that names the first limit out of range.
+    pub fn check(&self) -> Result<(), String> {
+        let mut checked = self.clone();
+        for info in Self::ALL {
+            if let Some(value) = self.get(info.name) {
+                checked.set(info.name, value)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Every limit as a Markdown table, for README.
     #[must_use]
     pub fn markdown() -> String {
@@ -190,5 +204,12 @@ mod tests {
             }
         }
         assert!(Limits::default().set("nope", 1).is_err());
+    }
+
+    #[test]
+    fn check_finds_what_was_set_past_the_range() {
+        assert_eq!(Limits::default().check(), Ok(()));
+        let limits = Limits { h2_stream_window: 1, ..Limits::default() };
+        assert!(limits.check().unwrap_err().contains("h2_stream_window"));
     }
 }

@@ -91,7 +91,7 @@ fn serve_args() -> [Arg; 12] {
             .long("log")
             .value_name("FILTER")
             .env("TWOLANE_LOG")
-            .default_value("info,twolane::wire::reject=warn")
+            .default_value("info,twolane::wire::reject=warn,h2=error")
             .help("What to log to standard error, such as info or twolane::wire::reject=info"),
         Arg::new("cache-ttl")
             .long("cache-ttl")
@@ -118,7 +118,6 @@ fn limit_args() -> impl Iterator<Item = Arg> {
         Arg::new(name)
             .long(name)
             .value_name(unit)
-            .value_parser(RangedU64ValueParser::<u64>::new().range(info.min..=info.max))
             .default_value(default)
             .hide_short_help(true)
             .help_heading("Limits")
@@ -126,18 +125,19 @@ fn limit_args() -> impl Iterator<Item = Arg> {
     })
 }
 
-/// The limits as given.
-///
-/// # Errors
-/// A text that names a limit out of range; the parser has refused those already.
-pub(crate) fn limits(matches: &ArgMatches) -> Result<Limits, String> {
+/// The limits as given; those that cannot be are told.
+pub(crate) fn limits(matches: &ArgMatches, faults: &mut Vec<String>) -> Limits {
     let mut limits = Limits::default();
     for info in Limits::ALL {
-        if let Some(&value) = matches.get_one::<u64>(&info.name.replace('_', "-")) {
-            limits.set(info.name, value)?;
-        }
+        let flag = info.name.replace('_', "-");
+        let Some(text) = matches.get_one::<String>(&flag) else { continue };
+        let set = match text.parse() {
+            Ok(value) => limits.set(info.name, value).map_err(|fault| format!("--{flag}: {fault}")),
+            Err(_) => Err(format!("--{flag} {text} is no number; write a plain one in {}", info.unit.word())),
+        };
+        faults.extend(set.err());
     }
-    Ok(limits)
+    limits
 }
 
 /// All values of a flag that may be repeated.

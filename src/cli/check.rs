@@ -36,9 +36,11 @@ pub(crate) fn plan(matches: &ArgMatches) -> Result<Plan, Vec<String>> {
     settings.origins = rules(matches, "allow-origin", OriginRule::parse, &mut faults);
     settings.hosts = rules(matches, "allow-host", HostRule::parse, &mut faults);
     settings.legacy = matches.get_one::<String>("legacy").is_none_or(|word| word == "on");
-    match args::limits(matches) {
-        Ok(limits) => settings.limits = limits,
-        Err(fault) => faults.push(fault),
+    settings.limits = args::limits(matches, &mut faults);
+    if let Some(filter) = matches.get_one::<String>("log")
+        && let Err(error) = tracing_subscriber::EnvFilter::try_new(filter)
+    {
+        faults.push(format!("--log {filter}: {error}"));
     }
     if let Some(file) = matches.get_one::<PathBuf>("bearer-token-file") {
         match tokens(file) {

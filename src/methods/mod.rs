@@ -1,5 +1,7 @@
 //! The methods: one file each. A method reads its params, answers, and knows nothing of HTTP.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 pub mod discover;
 pub mod initialize;
 pub mod params;

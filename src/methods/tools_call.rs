@@ -7,7 +7,7 @@ use super::pending::{Answering, Pending};
 use super::{INVALID_PARAMS, Outcome, Request, error};
 use crate::reply::Exchange;
 use crate::reply::json;
-use crate::reply::rejection::{Fault, Refusal};
+use crate::reply::rejection::{Fault, Refusal, quote};
 use crate::tables::rejection::Rejection;
 use crate::tables::versions::Era;
 use crate::tools::Behind;
@@ -45,7 +45,7 @@ pub fn serve(
     };
     let tools = behind.registry().snapshot();
     let Some(entry) = tools.find(name) else {
-        let text = format!("Unknown tool: {}", &name[..name.floor_char_boundary(128)]);
+        let text = format!("Unknown tool: {}", quote(name));
         return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));
     };
     check_capabilities(request, entry)?;

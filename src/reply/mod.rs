@@ -2,6 +2,8 @@
 //!
 //! The road fills an [`Exchange`] and returns a [`Reply`]; connections turn the pair into HTTP/1.x or HTTP/2. Nothing here knows which.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 pub mod envelope;
 pub mod exchange;
 pub mod head;

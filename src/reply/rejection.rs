@@ -1,6 +1,7 @@
 //! The one renderer of rejections. A refusal becomes bytes, a mark, an event and a count here and nowhere else, so each happens exactly
 //! once.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,6 +12,25 @@ use crate::view::id::Id;
 
 /// The longest piece of a peer's own bytes that a diagnosis repeats.
 pub const QUOTE: usize = 256;
+
+/// What a diagnosis repeats of a peer's text: cut at [`QUOTE`] bytes, and on one line, with control characters escaped.
+#[must_use]
+pub fn quote(text: &str) -> Cow<'_, str> {
+    let cut = &text[..text.floor_char_boundary(QUOTE)];
+    if cut.contains(char::is_control) {
+        let mut line = String::with_capacity(cut.len() + 16);
+        for c in cut.chars() {
+            if c.is_control() {
+                line.extend(c.escape_default());
+            } else {
+                line.push(c);
+            }
+        }
+        Cow::Owned(line)
+    } else {
+        Cow::Borrowed(cut)
+    }
+}
 
 /// The default of `Retry-After` where the refusing stage has no better figure, in seconds.
 const RETRY_AFTER: u32 = 1;
@@ -201,7 +221,7 @@ fn write_message(out: &mut Vec<u8>, row: &Row, detail: &Detail<'_>) {
     match detail {
         Detail::None => {}
         Detail::Bytes(bytes) => {
-            json::write_str_part(out, &String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTE)]))
+            json::write_str_part(out, &quote(&String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTE)])))
         }
         Detail::Text(text) => json::write_str_part(out, text),
         Detail::Number(number) => json::write_int(out, *number),

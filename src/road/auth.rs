@@ -72,7 +72,7 @@ pub fn check<'h>(
     let Some(authenticator) = &settings.authenticator else { return Ok(Authed { principal: None }) };
     let value = match head.header(Known::Authorization) {
         Cardinality::Missing => return Err(missing()),
-        Cardinality::Many => return Err(malformed("there is more than one")),
+        Cardinality::Many => return Err(malformed("there is more than one; send one")),
         Cardinality::One(value) => value,
     };
     let token = bearer_token(value)?;
@@ -80,7 +80,7 @@ pub fn check<'h>(
         Ok(principal) => Ok(Authed { principal: Some(principal) }),
         Err(AuthFault::InvalidToken) => Err(challenge(
             Rejection::Unauthenticated,
-            "the token is not valid here",
+            "the token is not valid here; send one that is",
             "Bearer realm=\"mcp\", error=\"invalid_token\", error_description=\"The token is not valid here\"".into(),
         )),
         Err(AuthFault::InsufficientScope(scope)) => Err(insufficient(&scope)),
@@ -120,7 +120,8 @@ fn insufficient(scope: &str) -> Refusal<'static> {
     let clean: String =
         scope.chars().filter(|c| matches!(c, ' ' | '!' | '#'..='[' | ']'..='~')).take(1024).collect();
     let value = format!("Bearer realm=\"mcp\", error=\"insufficient_scope\", scope=\"{clean}\"");
-    challenge(Rejection::InsufficientScope, &clean, value.into())
+    let text = if clean.is_empty() { "ask the operator which one" } else { &clean };
+    challenge(Rejection::InsufficientScope, text, value.into())
 }
 
 fn challenge(rejection: Rejection, text: &str, value: Arc<str>) -> Refusal<'static> {
@@ -172,7 +173,11 @@ impl StaticTokens {
             let mut words = line.split_ascii_whitespace();
             let (name, token) = match (words.next(), words.next(), words.next()) {
                 (Some(token), None, _) => (format!("token-{number}"), token),
-                (Some(name), Some(token), None) => (name.to_owned(), token),
+                (Some(name), Some(token), None) if !is_numbered(name) => (name.to_owned(), token),
+                (Some(_), Some(_), None) => {
+                    let rule = "names like token-1 are kept for tokens without a name";
+                    return Err(Error::Config(format!("token file, line {number}: {rule}")));
+                }
                 (Some(_) | None, Some(_) | None, Some(_) | None) => {
                     return Err(Error::Config(format!(
                         "token file, line {number}: write TOKEN or NAME TOKEN"
@@ -196,6 +201,11 @@ impl StaticTokens {
         }
         Ok(Self { tokens })
     }
+}
+
+/// Whether a name is one that an unnamed token could get: two tokens would be one principal then.
+fn is_numbered(name: &str) -> bool {
+    name.strip_prefix("token-").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Authenticator for StaticTokens {
@@ -230,6 +240,7 @@ mod tests {
             ("a b c", "line 1"),
             ("ok\nb\u{e9}d", "line 2"),
             ("x\nx", "line 2"),
+            ("token-2 x", "line 1"),
         ] {
             let text = StaticTokens::parse(bad).unwrap_err().to_string();
             assert!(text.contains(line), "{text}");

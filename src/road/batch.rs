@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::singleton::Singletons;
 use super::{dispatch, parse, validate};
 use crate::methods::{self, Outcome, Step};
-use crate::reply::rejection::{Fault, Refusal, render_element};
+use crate::reply::rejection::{Refusal, render_element};
 use crate::reply::{Exchange, Reply};
 use crate::session::state::{Lifecycle, Session};
 use crate::session::store::Sessions;
@@ -26,18 +26,19 @@ use crate::view::node::Value;
 const MOST: usize = 100;
 
 /// The session of an array that may be served as a batch; `None` sends it on to `validate`, which refuses it.
-pub(super) fn session(
+///
+/// # Errors
+/// `unknown_session`, `protocol_version_mismatch`: a client that batches must learn too that its session has ended.
+pub(super) fn session<'h>(
     settings: &Settings,
     sessions: &Sessions,
-    singletons: &Singletons<'_>,
+    singletons: &Singletons<'h>,
     root: Value<'_, '_>,
-) -> Option<Arc<Session>> {
-    root.as_array()?;
-    let session = session::find(settings, sessions, singletons, singletons.session_id()?).ok()?;
-    if !session.revision.has(Feature::Batches) {
-        return None;
-    }
-    Some(session)
+    now_ms: u64,
+) -> Result<Option<Arc<Session>>, Refusal<'h>> {
+    let (Some(_), Some(id)) = (root.as_array(), singletons.session_id()) else { return Ok(None) };
+    let session = session::find(settings, sessions, singletons, id, now_ms)?;
+    Ok(session.revision.has(Feature::Batches).then_some(session))
 }
 
 /// Serves every element in order.
@@ -69,7 +70,7 @@ pub(super) fn serve<'r>(
 fn read<'r>(root: Value<'r, 'r>) -> Result<Vec<Envelope<'r, 'r>>, Refusal<'r>> {
     let elements = root.as_array().map_or(0, |array| array.len());
     if elements == 0 || elements > MOST {
-        return Err(refuse("a batch has 1 to 100 messages"));
+        return Err(validate::refuse_batch("", "a batch has 1 to 100 messages"));
     }
     let mut envelopes = Vec::with_capacity(elements);
     for value in root.as_array().into_iter().flat_map(|array| array.iter()) {
@@ -78,15 +79,10 @@ fn read<'r>(root: Value<'r, 'r>) -> Result<Vec<Envelope<'r, 'r>>, Refusal<'r>> {
     let initializes = |envelope: &Envelope<'_, '_>| {
         envelope.method.and_then(|method| method.as_str()) == Some("initialize")
     };
-    if envelopes.iter().any(initializes) {
-        return Err(refuse("initialize must not stand in a batch"));
+    if let Some(at) = envelopes.iter().position(initializes) {
+        return Err(validate::refuse_batch(&format!("/{at}/method"), "initialize must not stand in a batch"));
     }
     Ok(envelopes)
-}
-
-#[cold]
-fn refuse(text: &str) -> Refusal<'static> {
-    Refusal::fault(Rejection::InvalidMessage, Fault { text: text.to_owned(), ..Fault::default() })
 }
 
 /// One element: what it is answered with, if it is.

@@ -6,7 +6,7 @@ use std::task;
 use super::validate::Validated;
 use crate::base::principal::Principal;
 use crate::methods::{self, METHOD_NOT_FOUND, Outcome, Request};
-use crate::reply::rejection::{Fault, QUOTE, Refusal};
+use crate::reply::rejection::{Fault, Refusal, quote};
 use crate::reply::{Exchange, Reply};
 use crate::session::state::Session;
 use crate::tables::methods::Method;
@@ -85,18 +85,18 @@ pub fn response(_validated: &Validated) -> Reply {
 
 #[cold]
 fn unknown(era: Era, id: Id<'_>, name: &str, exchange: &mut Exchange) -> Result<Reply, Refusal<'static>> {
-    let cut = &name[..name.floor_char_boundary(QUOTE)];
+    let name_quoted = quote(name);
     match era {
         Era::Legacy => {
-            let text = format!("Method not found: {cut}");
+            let text = format!("Method not found: {name_quoted}");
             Ok(methods::error(exchange, id, METHOD_NOT_FOUND, &text))
         }
         Era::Modern => {
             let text = match Method::find(name) {
                 Some(_) => format!(
-                    "Method not found: {cut} belongs to the versions with a handshake, 2025-11-25 and older"
+                    "Method not found: {name_quoted} belongs to the versions with a handshake, 2025-11-25 and older"
                 ),
-                None => format!("Method not found: {cut}"),
+                None => format!("Method not found: {name_quoted}"),
             };
             Err(Refusal::fault(Rejection::UnknownMethod, Fault { text, ..Fault::default() }))
         }

@@ -4,7 +4,7 @@
 use super::protocol_fields::Fields;
 use super::sentinel;
 use crate::reply::json;
-use crate::reply::rejection::{Fault, QUOTE, Refusal};
+use crate::reply::rejection::{Fault, Refusal, quote};
 use crate::schema::{BindingKind, HeaderBinding};
 use crate::tables::headers::Known;
 use crate::tables::methods::{NameSource, name_source};
@@ -204,7 +204,10 @@ fn check_parameter(
 fn spell<'b>(binding: &HeaderBinding, arguments: Option<Value<'_, 'b>>) -> Spelling<'b> {
     let Some(mut value) = arguments else { return Spelling::Absent };
     for key in &binding.path {
-        match value.get(key) {
+        let Some(object) = value.as_object() else {
+            return if value.is_null() { Spelling::Absent } else { Spelling::Unspellable };
+        };
+        match object.get(key) {
             Some(next) => value = next,
             None => return Spelling::Absent,
         }
@@ -214,19 +217,26 @@ fn spell<'b>(binding: &HeaderBinding, arguments: Option<Value<'_, 'b>>) -> Spell
     }
     match binding.kind {
         BindingKind::String => value.as_str().map(Spelling::Text),
-        BindingKind::Integer => value.as_number().and_then(integral).map(Spelling::Integer),
+        BindingKind::Integer => match value.as_number() {
+            Some(Number::F64(number)) if number.abs() >= LARGEST => return Spelling::Absent,
+            Some(number) => integral(number).map(Spelling::Integer),
+            None => None,
+        },
         BindingKind::Boolean => value.as_bool().map(Spelling::Bool),
     }
     .unwrap_or(Spelling::Unspellable)
 }
+
+/// Integers beyond this are compared with no header: a tool cannot be served one, and a header that is sent is a mismatch.
+const LARGEST: f64 = 1e38;
 
 /// The integer a JSON number stands for; `42.0` is one.
 fn integral(number: Number) -> Option<i128> {
     match number {
         Number::I64(value) => Some(value.into()),
         Number::U64(value) => Some(value.into()),
-        // Beyond 2^63 a float names no one integer any more, and the specification keeps to 2^53.
-        Number::F64(value) if value.fract() == 0.0 && value.abs() < 9.2e18 =>
+        // Far beyond the 2^53 that the specification keeps to, and within what the comparison holds.
+        Number::F64(value) if value.fract() == 0.0 && value.abs() < LARGEST =>
         {
             #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and in range")]
             Some(value as i128)
@@ -255,12 +265,12 @@ fn text_of(value: &[u8]) -> Option<&str> {
 
 fn join<'h>(values: impl Iterator<Item = &'h [u8]>) -> Vec<u8> {
     let mut joined = Vec::new();
-    for value in values {
-        if !joined.is_empty() {
+    for (at, value) in values.enumerate() {
+        if at > 0 {
             joined.extend_from_slice(b", ");
         }
         joined.extend_from_slice(value);
-        if joined.len() > QUOTE {
+        if joined.len() > MOST_DATA {
             break;
         }
     }
@@ -293,14 +303,16 @@ fn malformed(header: Header<'_>, expected: Option<&str>, value: &[u8]) -> Refusa
 #[cold]
 fn mismatch(header: Header<'_>, expected: Option<&str>, received: Option<&str>) -> Refusal<'static> {
     let name = header.canonical();
-    let (sent, body) =
-        (received.map_or("bytes that are no text", cut), expected.map_or("no such value", cut));
-    let text = format!("{name} says {sent}, the body has {body}; make them equal");
+    let (sent, body) = (received.unwrap_or("bytes that are no text"), expected.unwrap_or("no such value"));
+    let text = format!("{name} says {}, the body has {}; make them equal", quote(sent), quote(body));
     fault(Rejection::HeaderMismatch, text, name, expected, received)
 }
 
+/// What `data` repeats of a value, in bytes: all of it, unless it is longer than a header line may be.
+const MOST_DATA: usize = 10_000;
+
 fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(QUOTE)]
+    &text[..text.floor_char_boundary(MOST_DATA)]
 }
 
 fn fault(

@@ -46,7 +46,7 @@ fn is_harmless_parameter(parameter: &[u8]) -> bool {
     }
     let value = quoted.unwrap_or(value);
     !name.eq_ignore_ascii_case(b"charset")
-        || [&b"utf-8"[..], b"utf8", b"us-ascii"].iter().any(|charset| value.eq_ignore_ascii_case(charset))
+        || [&b"utf-8"[..], b"us-ascii"].iter().any(|charset| value.eq_ignore_ascii_case(charset))
 }
 
 /// What the `Accept` lines admit; `None` where neither type is.
@@ -142,6 +142,7 @@ mod tests {
             "application/+json",
             "application/json; charset=utf-16",
             "application/json; charset=latin1",
+            "application/json; charset=utf8",
             "application/json; charset",
             "application/json; charset=\"utf-8",
             "application/json, text/plain",

@@ -1,5 +1,7 @@
 //! The road: from a request to its answer or its rejection. Stages stand in chain order, one file each.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 // The stages, in chain order.
 pub mod origin;
 pub mod parse;

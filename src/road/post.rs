@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
             Message::Notification { .. } | Message::Response(_) => Needs::Message,
             Message::Unknown(_) => {
                 if let Some(session) =
-                    batch::session(settings, behind.sessions(), singletons, document.root())
+                    batch::session(settings, behind.sessions(), singletons, document.root(), now_ms)?
                 {
                     return self.batch(behind, singletons, document, &session, now_ms, cx);
                 }
@@ -309,7 +309,7 @@ impl<'a> Run<'a> {
                 return Ok(Answer::Done(dispatch::response(&validated)));
             }
         };
-        let session = session::resolve(settings, behind.sessions(), singletons, needs)?;
+        let session = session::resolve(settings, behind.sessions(), singletons, needs, now_ms)?;
         let revision = session.as_ref().map_or(Revision::NEWEST_LEGACY, |session| session.revision);
         let validated = validate::check(message)?;
         if let Some(session) = &session {

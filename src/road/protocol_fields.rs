@@ -4,7 +4,7 @@
 use super::settings::Settings;
 use super::singleton::Singletons;
 use crate::reply::json;
-use crate::reply::rejection::{Fault, QUOTE, Refusal};
+use crate::reply::rejection::{Fault, Refusal, quote};
 use crate::tables::rejection::Rejection;
 use crate::tables::versions::{Era, Revision};
 use crate::view::message::Params;
@@ -13,6 +13,9 @@ use crate::view::node::Value;
 /// The severities of log messages, mildest first (RFC 5424).
 const LOG_LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// What `data` repeats of a version, in bytes: no version is nearly as long.
+const MOST_DATA: usize = 10_000;
 
 /// Proof that the fields are there and of the right type.
 #[derive(Debug, Clone, Copy)]
@@ -104,13 +107,14 @@ pub fn supported(legacy: bool) -> impl Iterator<Item = Revision> {
 
 #[cold]
 fn unsupported(settings: &Settings, requested: &str) -> Refusal<'static> {
-    let cut = &requested[..requested.floor_char_boundary(QUOTE)];
+    let quoted = quote(requested);
     let offered: Vec<&str> = supported(settings.legacy).map(Revision::as_str).collect();
     let opened_by = match Revision::from_wire(requested.as_bytes()).map(Revision::era) {
         Some(Era::Legacy) if settings.legacy => " per request; it is opened by initialize",
         Some(Era::Legacy | Era::Modern) | None => "",
     };
-    let text = format!("Protocol version {cut} is not served{opened_by}; use one of {}", offered.join(", "));
+    let text =
+        format!("Protocol version {quoted} is not served{opened_by}; use one of {}", offered.join(", "));
     let mut data = Vec::with_capacity(128);
     data.extend_from_slice(b"{\"supported\":[");
     for (at, version) in offered.iter().enumerate() {
@@ -120,7 +124,7 @@ fn unsupported(settings: &Settings, requested: &str) -> Refusal<'static> {
         json::write_str(&mut data, version);
     }
     data.extend_from_slice(b"],\"requested\":");
-    json::write_str(&mut data, cut);
+    json::write_str(&mut data, &requested[..requested.floor_char_boundary(MOST_DATA)]);
     data.push(b'}');
     Refusal::fault(
         Rejection::UnsupportedProtocolVersion,

@@ -25,16 +25,18 @@ impl Road {
         let shared = &*self.0;
         shared.note_head(&head, exchange);
         if !is_endpoint(&shared.settings.path, head.path()) {
+            origin::note(&shared.settings, &head, peer, exchange);
             return Entry::Answer(not_found(&shared.settings.path, exchange));
         }
         let entered = if shared.is_draining() {
+            origin::note(&shared.settings, &head, peer, exchange);
             Err(Refusal::plain(Rejection::Draining))
         } else {
             match head.verb() {
-                Verb::Post => enter_post(shared, &head, declared, exchange).map(Entry::Body),
+                Verb::Post => enter_post(shared, &head, declared, peer, exchange).map(Entry::Body),
                 Verb::Get | Verb::Delete => bodiless(shared, &head, peer, exchange).map(Entry::Answer),
-                Verb::Options => options(shared, &head, exchange).map(Entry::Answer),
-                Verb::Head | Verb::Other => other(shared, &head, exchange).map(Entry::Answer),
+                Verb::Options => options(shared, &head, peer, exchange).map(Entry::Answer),
+                Verb::Head | Verb::Other => other(shared, &head, peer, exchange).map(Entry::Answer),
             }
         };
         entered.unwrap_or_else(|refusal| Entry::Answer(shared.refuse(refusal, &head, None, exchange)))
@@ -75,10 +77,11 @@ fn enter_post<'h>(
     shared: &Shared,
     head: &RequestHead<'h>,
     declared: Option<u64>,
+    peer: &Peer,
     exchange: &mut Exchange,
 ) -> Result<Ticket, Refusal<'h>> {
     let settings = &shared.settings;
-    let passed = origin::check(settings, head, exchange)?;
+    let passed = origin::check(settings, head, peer, exchange)?;
     let parsed = parse::head(settings, head, declared)?;
     let limits = &settings.limits;
     let stranger = auth::is_stranger(settings, head) && limits.unauthenticated_body < limits.body;
@@ -98,13 +101,14 @@ fn bodiless<'h>(
 ) -> Result<Reply, Refusal<'h>> {
     let settings = &shared.settings;
     let verb = head.verb();
-    let passed = origin::check(settings, head, exchange)?;
+    let passed = origin::check(settings, head, peer, exchange)?;
     let authed = auth::check(settings, head, passed)?;
     let admitted = limit::check(settings, verb, peer.address.map(|address| address.ip()), authed)?;
     let singletons = singleton::check(head, admitted)?;
     let behind = shared.behind(&singletons);
     exchange.era = Some(if session::names_modern(&singletons) { Era::Modern } else { Era::Legacy });
-    let session = session::resolve_bodiless(settings, behind.sessions(), &singletons, verb)?;
+    let now = shared.clock.now_ms();
+    let session = session::resolve_bodiless(settings, behind.sessions(), &singletons, verb, now)?;
     match verb {
         Verb::Delete => {
             // Two that come at once: the one that finds it gone says so.
@@ -124,9 +128,10 @@ fn bodiless<'h>(
 fn options<'h>(
     shared: &Shared,
     head: &RequestHead<'h>,
+    peer: &Peer,
     exchange: &mut Exchange,
 ) -> Result<Reply, Refusal<'h>> {
-    origin::check(&shared.settings, head, exchange)?;
+    origin::check(&shared.settings, head, peer, exchange)?;
     let preflight =
         !exchange.cors.is_empty() && matches!(head.header(Known::RequestMethod), Cardinality::One(_));
     if !preflight {
@@ -158,7 +163,12 @@ fn allowed_headers(head: &RequestHead<'_>, list: &mut Vec<u8>) {
     }
 }
 
-fn other<'h>(shared: &Shared, head: &RequestHead<'h>, exchange: &mut Exchange) -> Result<Reply, Refusal<'h>> {
-    origin::check(&shared.settings, head, exchange)?;
+fn other<'h>(
+    shared: &Shared,
+    head: &RequestHead<'h>,
+    peer: &Peer,
+    exchange: &mut Exchange,
+) -> Result<Reply, Refusal<'h>> {
+    origin::check(&shared.settings, head, peer, exchange)?;
     Err(Refusal::plain(Rejection::MethodNotAllowed))
 }

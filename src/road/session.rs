@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::protocol_fields::supported;
 use super::settings::Settings;
 use super::singleton::Singletons;
-use crate::reply::rejection::{Fault, QUOTE, Refusal};
+use crate::reply::rejection::{Fault, Refusal, quote};
 use crate::session::state::{Lifecycle as SessionLifecycle, Session};
 use crate::session::store::Sessions;
 use crate::tables::methods::{Lifecycle, Method};
@@ -33,6 +33,7 @@ pub fn resolve<'h>(
     sessions: &Sessions,
     singletons: &Singletons<'h>,
     needs: Needs,
+    now_ms: u64,
 ) -> Result<Option<Arc<Session>>, Refusal<'h>> {
     let lifecycle = match needs {
         Needs::Request(Some(method)) => method.lifecycle(),
@@ -50,7 +51,7 @@ pub fn resolve<'h>(
         }
         return Err(Refusal::plain(Rejection::MissingSessionId));
     };
-    let session = find(settings, sessions, singletons, id)?;
+    let session = find(settings, sessions, singletons, id, now_ms)?;
     let gated = matches!(needs, Needs::Request(_)) && lifecycle == Lifecycle::Ready;
     if gated && session.lifecycle() == SessionLifecycle::Opened {
         return Err(Refusal::plain(Rejection::NotReady));
@@ -67,6 +68,7 @@ pub fn resolve_bodiless<'h>(
     sessions: &Sessions,
     singletons: &Singletons<'h>,
     verb: Verb,
+    now_ms: u64,
 ) -> Result<Arc<Session>, Refusal<'h>> {
     if !settings.legacy {
         return Err(Refusal::plain(Rejection::LaneOff));
@@ -79,7 +81,7 @@ pub fn resolve_bodiless<'h>(
         let row = if verb == Verb::Get { Rejection::NoStreamOffered } else { Rejection::MissingSessionId };
         return Err(Refusal::plain(row));
     };
-    find(settings, sessions, singletons, id)
+    find(settings, sessions, singletons, id, now_ms)
 }
 
 /// Whether the version header names a modern revision.
@@ -98,9 +100,10 @@ pub(super) fn find<'h>(
     sessions: &Sessions,
     singletons: &Singletons<'h>,
     id: &[u8],
+    now_ms: u64,
 ) -> Result<Arc<Session>, Refusal<'h>> {
     let session = sessions
-        .find(id)
+        .find(id, now_ms)
         .filter(|session| session.belongs_to(singletons.principal()))
         .ok_or(Refusal::plain(Rejection::UnknownSession))?;
     check_version(settings, singletons, Some(session.revision))?;
@@ -127,7 +130,8 @@ fn check_version<'h>(
 #[cold]
 fn mismatch(settings: &Settings, header: &[u8], negotiated: Option<Revision>) -> Refusal<'static> {
     let offered: Vec<&str> = supported(settings.legacy).map(Revision::as_str).collect();
-    let sent = String::from_utf8_lossy(&header[..header.len().min(QUOTE)]);
+    let sent = String::from_utf8_lossy(header);
+    let sent = quote(&sent);
     let wanted = match negotiated {
         Some(negotiated) => format!("this session speaks {}", negotiated.as_str()),
         None => "name a version with sessions, or none".to_owned(),

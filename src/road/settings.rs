@@ -14,8 +14,6 @@ use crate::base::limits::Limits;
 pub struct Settings {
     /// The endpoint's path: begins with `/`, has no `/` at its end, no query. Served with a `/` at its end too.
     pub path: String,
-    /// Whether every listener is bound to a loopback address: then loopback names are allowed without being configured.
-    pub loopback: bool,
     /// Origins allowed beyond the default.
     pub origins: Vec<OriginRule>,
     /// Hosts allowed beyond the default.
@@ -34,7 +32,6 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             path: "/mcp".to_owned(),
-            loopback: true,
             origins: Vec::new(),
             hosts: Vec::new(),
             legacy: true,
@@ -52,8 +49,9 @@ impl Settings {
     /// [`Error::Config`] when the path does not begin with a slash, is the root alone, or has characters a request target cannot have.
     pub fn set_path(&mut self, path: &str) -> Result<(), Error> {
         let trimmed = path.strip_suffix('/').unwrap_or(path);
+        let doubled = path.contains("//");
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
-        if !trimmed.starts_with('/') || trimmed.contains("//") || !trimmed.bytes().all(fits) {
+        if !trimmed.starts_with('/') || doubled || !trimmed.bytes().all(fits) {
             return Err(Error::Config(format!(
                 "path {path:?} cannot be served: begin it with /, end it with a name, and use unreserved characters only"
             )));
@@ -74,7 +72,7 @@ mod tests {
             settings.set_path(path).unwrap();
             assert_eq!(settings.path, kept);
         }
-        for bad in ["", "/", "mcp", "/a//b", "/a?b", "/a b", "/é", "/%41"] {
+        for bad in ["", "/", "//", "/mcp//", "mcp", "/a//b", "/a?b", "/a b", "/é", "/%41"] {
             assert!(settings.set_path(bad).is_err(), "{bad}");
         }
     }

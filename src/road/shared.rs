@@ -19,10 +19,20 @@ use crate::view::head::{Cardinality, RequestHead};
 use crate::view::id::Id;
 
 /// The other end of a connection.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Peer {
     /// Its address, where the transport has one.
     pub address: Option<SocketAddr>,
+    /// Whether it came in by a loopback address of ours: then loopback names are allowed as host and origin without being configured,
+    /// and no others.
+    pub on_loopback: bool,
+}
+
+impl Default for Peer {
+    /// A peer without an address, as strictly judged as one on loopback.
+    fn default() -> Self {
+        Self { address: None, on_loopback: true }
+    }
 }
 
 /// The road, shared by all connections. Cloning is cheap.

@@ -62,13 +62,20 @@ fn error_fits(error: Value<'_, '_>) -> bool {
     integral && error.get("message").and_then(|message| message.as_str()).is_some()
 }
 
-struct FaultAt {
-    path: &'static str,
+/// Refuses a batch as a whole.
+#[cold]
+#[must_use]
+pub fn refuse_batch(path: &str, text: &'static str) -> Refusal<'static> {
+    refuse(&[FaultAt { path, text }])
+}
+
+struct FaultAt<'a> {
+    path: &'a str,
     text: &'static str,
 }
 
 #[cold]
-fn faults(message: &Message<'_, '_>) -> Vec<FaultAt> {
+fn faults(message: &Message<'_, '_>) -> Vec<FaultAt<'static>> {
     let envelope = message.envelope();
     let mut faults = Vec::new();
     let mut fault = |path, text| faults.push(FaultAt { path, text });
@@ -108,7 +115,7 @@ fn response_faults(envelope: &Envelope<'_, '_>, fault: &mut impl FnMut(&'static 
     }
 }
 
-fn refuse(faults: &[FaultAt]) -> Refusal<'static> {
+fn refuse(faults: &[FaultAt<'_>]) -> Refusal<'static> {
     let mut data = Vec::with_capacity(96);
     data.extend_from_slice(b"{\"errors\":[");
     for (at, fault) in faults.iter().enumerate() {

@@ -200,11 +200,12 @@ impl Builder {
     /// # Errors
     /// The first fault of what was collected, else [`Error::Bind`].
     pub fn build(self) -> Result<Server, Error> {
-        let Self { config, mut settings, registry, info, cache_ttl_ms, clock, fault } = self;
+        let Self { config, settings, registry, info, cache_ttl_ms, clock, fault } = self;
         if let Some(fault) = fault {
             return Err(fault);
         }
-        settings.loopback = config.is_loopback();
+        settings.limits.check().map_err(Error::Config)?;
+        settings.clone().set_path(&settings.path)?;
         let offered: Vec<_> = supported(settings.legacy).collect();
         // What only some may ask for must not end in a shared cache.
         let scope = if settings.authenticator.is_some() { CacheScope::Private } else { CacheScope::Public };

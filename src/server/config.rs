@@ -71,10 +71,4 @@ impl Config {
         self.access_log = Some(log);
         self
     }
-
-    /// Whether every address is a loopback address.
-    #[must_use]
-    pub fn is_loopback(&self) -> bool {
-        self.listen.iter().all(|address| address.ip().is_loopback())
-    }
 }

@@ -85,6 +85,8 @@ const MOST_PLACES: u32 = 1 << 28;
 pub(super) async fn accept(listener: TcpListener, service: Arc<Service>, gate: Gate) {
     let mut watch = service.stop().watch();
     let mut back_off = BACK_OFF.0;
+    // Where it cannot be told, the stricter rules hold.
+    let on_loopback = listener.local_addr().map_or(true, |bound| bound.ip().is_loopback());
     loop {
         let accepted = tokio::select! {
             biased;
@@ -98,7 +100,7 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>, gate: G
                 tokio::spawn(async move {
                     // A socket that is gone already will say so when it is read.
                     let _ = stream.set_nodelay(true);
-                    crate::conn::serve(service, stream, Peer { address: Some(address) }).await;
+                    crate::conn::serve(service, stream, Peer { address: Some(address), on_loopback }).await;
                     drop(place);
                 });
             }

@@ -26,6 +26,9 @@ pub struct ClientInfo {
     pub version: String,
 }
 
+/// What `last_seen_ms` says once the last open request has ended, until somebody with a clock looks: the idle time starts then.
+const JUST_CLOSED: u64 = u64::MAX;
+
 /// A session between `initialize` and its end.
 #[derive(Debug)]
 pub struct Session {
@@ -78,7 +81,7 @@ impl Session {
         self.lifecycle.store(Lifecycle::Ready as u8, Ordering::Release);
     }
 
-    /// A message passed the session stage: the idle timer starts over.
+    /// A message was taken: the idle timer starts over.
     pub fn touch(&self, now_ms: u64) {
         self.last_seen_ms.store(now_ms, Ordering::Relaxed);
     }
@@ -92,7 +95,16 @@ impl Session {
     /// Whether nothing is open and the idle time has passed.
     #[must_use]
     pub fn is_idle(&self, now_ms: u64, idle_ms: u64) -> bool {
-        self.open.load(Ordering::Acquire) == 0 && now_ms.saturating_sub(self.last_seen_ms()) >= idle_ms
+        if self.open.load(Ordering::Acquire) != 0 {
+            return false;
+        }
+        let seen = self.last_seen_ms();
+        if seen == JUST_CLOSED {
+            // Whoever touches it meanwhile knows the time as well as we do.
+            let _ = self.last_seen_ms.compare_exchange(seen, now_ms, Ordering::Relaxed, Ordering::Relaxed);
+            return false;
+        }
+        now_ms.saturating_sub(seen) >= idle_ms
     }
 
     /// Marks a request or stream as open until the guard is dropped: meanwhile the session is not idle.
@@ -119,7 +131,9 @@ pub struct OpenGuard(Arc<Session>);
 
 impl Drop for OpenGuard {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::AcqRel);
+        if self.0.open.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.last_seen_ms.store(JUST_CLOSED, Ordering::Relaxed);
+        }
     }
 }
 
@@ -148,7 +162,9 @@ mod tests {
         let guard = session.open();
         assert!(!session.is_idle(9999, 1000));
         drop(guard);
-        assert!(session.is_idle(9999, 1000));
+        assert!(!session.is_idle(9999, 1000), "the idle time starts when the request ends");
+        assert!(!session.is_idle(10_998, 1000));
+        assert!(session.is_idle(10_999, 1000));
     }
 
     #[test]

@@ -76,11 +76,16 @@ impl Sessions {
         Ok(session)
     }
 
-    /// Finds a session by the id a client sent.
+    /// Finds a session by the id a client sent. One that has been idle for too long has ended, also where no sweep has come by yet.
     #[must_use]
-    pub fn find(&self, id: &[u8]) -> Option<Arc<Session>> {
+    pub fn find(&self, id: &[u8], now_ms: u64) -> Option<Arc<Session>> {
         let id = SessionId::from_wire(id)?;
-        self.shard(&id).get(&Key(id)).cloned()
+        let found = self.shard(&id).get(&Key(id)).cloned()?;
+        if found.is_idle(now_ms, self.idle_ms) {
+            self.end(&id);
+            return None;
+        }
+        Some(found)
     }
 
     /// Ends a session. False where it had ended already.
@@ -162,12 +167,12 @@ mod tests {
         let sessions = Sessions::new(10, 1000);
         let session = open(&sessions, 0).unwrap();
         let text = *session.id.text();
-        assert!(Arc::ptr_eq(&sessions.find(&text).unwrap(), &session));
-        assert!(sessions.find(b"").is_none());
-        assert!(sessions.find(&[b'A'; 43]).is_none());
+        assert!(Arc::ptr_eq(&sessions.find(&text, 0).unwrap(), &session));
+        assert!(sessions.find(b"", 0).is_none());
+        assert!(sessions.find(&[b'A'; 43], 0).is_none());
         assert!(sessions.end(&session.id));
         assert!(!sessions.end(&session.id));
-        assert!(sessions.find(&text).is_none());
+        assert!(sessions.find(&text, 0).is_none());
         assert!(sessions.is_empty());
     }
 
@@ -206,9 +211,20 @@ mod tests {
         assert_eq!(sessions.sweep(999), 0);
         assert_eq!(sessions.sweep(1000), 500);
         assert_eq!(sessions.len(), 2);
-        assert!(sessions.find(young.id.text()).is_some());
+        assert!(sessions.find(young.id.text(), 1000).is_some());
         drop(guard);
-        assert_eq!(sessions.sweep(2000), 2);
+        assert_eq!(sessions.sweep(2000), 1, "the idle time of the other starts when its request ends");
+        assert_eq!(sessions.sweep(3000), 1);
+        assert!(sessions.is_empty());
+    }
+
+    #[test]
+    fn an_idle_session_is_not_found_before_the_sweep_comes() {
+        let sessions = Sessions::new(10, 1000);
+        let session = open(&sessions, 0).unwrap();
+        assert!(sessions.find(session.id.text(), 999).is_some());
+        assert!(sessions.find(session.id.text(), 1000).is_none());
+        assert!(sessions.find(session.id.text(), 0).is_none(), "it is never revived");
         assert!(sessions.is_empty());
     }
 

@@ -1,5 +1,7 @@
 //! One definition of each thing, no logic: rejection rows, the chain, methods, revisions, known headers, routes.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 pub mod routes;
 pub mod versions;
 pub mod headers;

@@ -153,7 +153,7 @@ rejections! {
     QueryTooLong => parse.query_too_long, 414, -32600, Null, None, false, POST,
         "The query string is over the ceiling of {} bytes; shorten it, or raise the query limit";
     QueryNotUtf8 => parse.query_not_utf8, 400, -32600, Null, None, false, POST,
-        "The query string is not valid UTF-8 after percent-decoding, or has a malformed percent escape";
+        "The query string is not valid UTF-8 after percent-decoding, or has a malformed percent escape; percent-encode it as UTF-8";
     UnsupportedMediaType => parse.unsupported_media_type, 415, -32600, Null, None, false, POST,
         "Content-Type {} is not served; send application/json in UTF-8";
     UnsupportedContentEncoding => parse.unsupported_content_encoding, 415, -32600, Null, None, false, POST,

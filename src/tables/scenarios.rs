@@ -177,7 +177,7 @@ pub const fn scenario(row: Rejection) -> Scenario {
         },
         Rejection::QueryNotUtf8 => Scenario {
             edits: &[Edit::Query("q=%ff")],
-            post: r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"The query string is not valid UTF-8 after percent-decoding, or has a malformed percent escape"}}"#,
+            post: r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"The query string is not valid UTF-8 after percent-decoding, or has a malformed percent escape; percent-encode it as UTF-8"}}"#,
             ..NONE
         },
         Rejection::UnsupportedMediaType => Scenario {
@@ -228,8 +228,8 @@ pub const fn scenario(row: Rejection) -> Scenario {
         Rejection::MalformedAuthorization => Scenario {
             edits: &[Edit::Add("Authorization", "Bearer alice")],
             verbs: WIRE,
-            post: r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"The Authorization header is malformed: there is more than one"}}"#,
-            plain: r#"{"error":"The Authorization header is malformed: there is more than one"}"#,
+            post: r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"The Authorization header is malformed: there is more than one; send one"}}"#,
+            plain: r#"{"error":"The Authorization header is malformed: there is more than one; send one"}"#,
             headers: &[(r#"www-authenticate"#, r#"Bearer realm="mcp", error="invalid_request""#)],
             ..NONE
         },

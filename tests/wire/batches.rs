@@ -198,3 +198,32 @@ fn a_batch_as_a_stream() {
         assert_eq!(stream.events()[0].json()[0]["id"], 1);
     }
 }
+
+/// A client that batches learns as any other that its session has ended: 404, and no envelope since a batch has no id.
+#[test]
+fn a_batch_on_an_ended_session_is_not_found() {
+    let server = Server::start();
+    let session = session(&server);
+    let batch = post(&session, &json!([ping(1)]));
+    assert_eq!(server.send(&batch).status, 200);
+    assert_eq!(server.send(&Request::delete().header("Mcp-Session-Id", &session)).status, 200);
+    for protocol in Protocol::BOTH {
+        let before = server.met();
+        let response = server.client(protocol).send(&batch);
+        assert_eq!((response.status, response.body.len()), (404, 0), "{response}");
+        assert_eq!(server.met_since(&before), [UnknownSession]);
+    }
+}
+
+/// A batch that is refused as a whole says where its fault is.
+#[test]
+fn a_refused_batch_names_the_place() {
+    let server = Server::start();
+    let session = session(&server);
+    let initialize = messages::request(2, "initialize", json!({}));
+    for (batch, path) in [(json!([]), ""), (json!([ping(1), initialize]), "/1/method")] {
+        let response = server.send(&post(&session, &batch));
+        assert_eq!(response.status, 400, "{response}");
+        assert_eq!(response.json()["error"]["data"]["errors"][0]["path"], path);
+    }
+}

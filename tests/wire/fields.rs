@@ -337,3 +337,33 @@ fn versions_in_a_session() {
         }
     }
 }
+
+/// An allowed origin may read every answer, also those that are given before anything is judged.
+#[test]
+fn another_path_answers_an_allowed_origin() {
+    let server = Server::start();
+    for protocol in Protocol::BOTH {
+        for (origin, allowed) in [("http://localhost:1", true), ("https://evil.example", false)] {
+            let response =
+                server.client(protocol).send(&Request::new("GET", "/other").header("Origin", origin));
+            assert_eq!(response.status, 404, "{response}");
+            let echoed = response.header("access-control-allow-origin");
+            assert_eq!(echoed.is_some_and(|echoed| echoed == origin), allowed, "{response}");
+        }
+    }
+}
+
+/// A progress token is repeated in every notification, so its length is bounded.
+#[test]
+fn progress_tokens_have_a_longest() {
+    let server = Server::start();
+    let session = server.session();
+    for (length, fits) in [(8192, true), (8193, false)] {
+        let mut call =
+            messages::request(1, "tools/call", messages::call("echo", serde_json::json!({"message": "m"})));
+        call["params"]["_meta"] = serde_json::json!({"progressToken": "t".repeat(length)});
+        let response = server.send(&messages::legacy(&session, &call));
+        assert_eq!(response.status, 200, "{response}");
+        assert_eq!(response.json().get("result").is_some(), fits, "{response}");
+    }
+}
