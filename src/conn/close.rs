@@ -8,6 +8,7 @@ use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::connection::{Connection, End, Fill};
+use super::stream::UNHEARD;
 use super::timer::after;
 
 /// Longest wait for the peer's next bytes, in milliseconds.
@@ -18,10 +19,12 @@ const TOTAL: u64 = 5_000;
 const MOST: usize = 64 * 1024 * 1024;
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    pub(super) async fn finish(mut self, end: End) {
+    pub(super) async fn finish(&mut self, end: End) {
+        // Nothing for a request that has been answered: its note is gone.
+        self.log(UNHEARD, 0);
         match end {
             End::Gone => {}
-            End::Answered => self.part().await,
+            End::Answered => Box::pin(self.part()).await,
         }
         self.release();
     }

@@ -140,6 +140,8 @@ impl Exchange2 {
     ) -> Answer {
         let Reader { read, scratch, lines, .. } = reader;
         let len = read.len();
+        // An empty body has left the buffer without storage, and padding must follow it all the same.
+        read.reserve(len);
         let head = RequestHead::new(lines, index);
         let (road, peer, ex) = (&self.service.road, &self.peer, &mut self.writer.ex);
         guarded(|| road.post(head, ticket, read.padded_mut(), len, scratch, peer, ex, cx)).unwrap_or_else(
@@ -179,7 +181,9 @@ impl Exchange2 {
             if !share.cover(hold) {
                 return Ok(Taken::NoMemory);
             }
-            reader.read.reserve(hold);
+            if hold > len {
+                reader.read.reserve(hold);
+            }
             reader.read.extend(&data);
             // Fails only on a stream that has ended, whose window nobody needs.
             let _ = body.flow_control().release_capacity(data.len());

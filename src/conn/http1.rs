@@ -10,70 +10,88 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::access::Note;
 use super::body::Taken;
 use super::connection::{Connection, End, Fill, Flow};
-use super::framing::Frame;
+use super::framing::{Body, Frame};
 use super::guard::{guarded, internal_error};
-use super::stream::UNHEARD;
+use super::memory::FREE_BODY;
+use super::scratch::Reader;
 use super::timer::after;
 use crate::reply::Reply;
-use crate::road::{Answer, Entry, Ticket};
-use crate::view::head::{HeadFault, HeadIndex, RequestHead};
+use crate::road::{Answer, Entry, Pending, Ticket};
+use crate::view::head::{HeadFault, RequestHead};
 
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 const LATE_HEAD: HeadFault = HeadFault { status: 408, text: "the request head took too long" };
 
-/// What a head led to before its body was looked at.
-enum Opened {
-    Fault(HeadFault),
-    Answered(Frame, Reply),
-    Admitted(Frame, Ticket),
+/// How a batch ended.
+enum Batch {
+    /// The next request is not there yet.
+    Dry,
+    /// As much is in the output buffer as is written at once.
+    Full,
+    /// A request has to wait for something.
+    Slow(Slow),
+}
+
+/// A request that cannot be answered without waiting.
+enum Slow {
+    /// Its body is not there, or is not of the simple kind.
+    Body(Frame, Ticket),
+    /// Its call goes on.
+    Call(Frame, Pending),
+    /// It is answered, but its unread body is still to come.
+    Discard(Body),
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Serves requests until the connection ends.
-    pub(super) async fn serve_http1(mut self) {
-        let end = match self.batches().await {
-            Err(end) => end,
-            Ok(never) => match never {},
-        };
-        // Nothing for a request that has been answered: its note is gone.
-        self.log(UNHEARD, 0);
-        self.finish(end).await;
-    }
-
-    async fn batches(&mut self) -> Flow<Infallible> {
+    pub(super) async fn serve_http1(&mut self) -> Flow<Infallible> {
         loop {
-            let more = self.batch().await?;
+            let dry = match with_context(|cx| self.batch(cx)).await? {
+                Batch::Dry => true,
+                Batch::Full => false,
+                Batch::Slow(slow) => {
+                    // Boxed, so that a connection at rest does not hold the room that only a waiting request needs.
+                    Box::pin(self.slow(slow)).await?;
+                    false
+                }
+            };
             self.flush().await?;
             self.rest();
-            if !more {
+            if dry {
                 self.await_head().await?;
             }
         }
     }
 
-    /// Answers what is complete, up to the limits of one batch. False when the next request is not there yet.
-    async fn batch(&mut self) -> Flow<bool> {
+    /// Answers what is complete, up to the limits of one batch. Never waits.
+    fn batch(&mut self, cx: &mut Context<'_>) -> Flow<Batch> {
         let limits = self.service.limits();
         let (most, bytes) = (limits.pipeline, usize::try_from(limits.batch_bytes).unwrap_or(usize::MAX));
         for _ in 0..most {
-            let Some(index) = self.next_head().await? else { return Ok(false) };
-            self.request(index).await?;
-            if self.writer.as_ref().is_some_and(|writer| writer.out.len() >= bytes) {
+            if !self.next_head()? {
+                return Ok(Batch::Dry);
+            }
+            if let Some(slow) = self.request(cx)? {
+                return Ok(Batch::Slow(slow));
+            }
+            if self.writer.as_ref().is_some_and(|writer| writer.tail || writer.out.len() >= bytes) {
                 break;
             }
         }
-        Ok(true)
+        Ok(Batch::Full)
     }
 
-    async fn next_head(&mut self) -> Flow<Option<HeadIndex>> {
-        let Some(reader) = &mut self.reader else { return Ok(None) };
+    /// Reads the next head. False when it is not complete.
+    fn next_head(&mut self) -> Flow<bool> {
+        let Some(reader) = &mut self.reader else { return Ok(false) };
         match reader.parser.parse(reader.read.filled(), self.service.road.limits()) {
             Ok(Some(index)) => {
                 reader.parser.reset();
+                reader.index = index;
                 self.head_due = None;
-                Ok(Some(index))
+                Ok(true)
             }
-            Ok(None) => Ok(None),
+            Ok(None) => Ok(false),
             Err(fault) => Err(self.head_fault(fault)),
         }
     }
@@ -94,87 +112,106 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    async fn request(&mut self, index: HeadIndex) -> Flow<()> {
-        match self.open(&index) {
-            Opened::Fault(fault) => Err(self.fault(fault)),
-            Opened::Answered(frame, reply) => self.answer_unread(&index, frame, &reply).await,
-            Opened::Admitted(frame, ticket) => self.admitted(&index, frame, ticket).await,
+    /// Answers one request as far as that needs no wait, and says what is left.
+    fn request(&mut self, cx: &mut Context<'_>) -> Flow<Option<Slow>> {
+        let (reader, writer, service, peer) = self.parts();
+        writer.ex.begin();
+        let at = reader.index.len();
+        let head = RequestHead::new(&reader.read.filled()[..at], &reader.index);
+        let note = service.log.is_some().then(|| Note::of(head));
+        let frame = match Frame::read(head) {
+            Ok(frame) => frame,
+            Err(fault) => {
+                self.note = note;
+                return Err(self.fault(fault));
+            }
+        };
+        let entry = guarded(|| service.road.enter(head, frame.body.declared(), peer, &mut writer.ex))
+            .unwrap_or_else(|| Entry::Answer(internal_error(head.verb(), &mut writer.ex)));
+        self.note = note;
+        let ticket = match entry {
+            Entry::Answer(reply) => return self.answer_unread(at, frame, &reply),
+            Entry::Body(ticket) => ticket,
+        };
+        let Some(len) = self.short_body(at, frame) else { return Ok(Some(Slow::Body(frame, ticket))) };
+        let answer = self.post(ticket, len, cx);
+        self.consume(at + len);
+        match answer {
+            Answer::Done(reply) => self.answer(frame, &reply, false).map(|()| None),
+            Answer::Pending(call) => Ok(Some(Slow::Call(frame, call))),
         }
     }
 
-    /// Everything that is decided by the head.
-    fn open(&mut self, index: &HeadIndex) -> Opened {
-        let (reader, writer, service, peer) = self.parts();
-        writer.ex.begin();
-        let head = RequestHead::new(&reader.read.filled()[..index.len()], index);
-        let note = service.log.is_some().then(|| Note::of(head));
-        let opened = match Frame::read(head) {
-            Err(fault) => Opened::Fault(fault),
-            Ok(frame) => {
-                match guarded(|| service.road.enter(head, frame.body.declared(), peer, &mut writer.ex)) {
-                    Some(Entry::Answer(reply)) => Opened::Answered(frame, reply),
-                    Some(Entry::Body(ticket)) => Opened::Admitted(frame, ticket),
-                    None => Opened::Answered(frame, internal_error(head.verb(), &mut writer.ex)),
-                }
-            }
-        };
-        self.note = note;
-        opened
+    /// The length of a body that lies here whole and needs no care: the usual one.
+    fn short_body(&self, at: usize, frame: Frame) -> Option<usize> {
+        let len = usize::try_from(frame.body.declared()?).ok()?;
+        (len <= FREE_BODY && self.waiting().len() >= at + len).then_some(len)
     }
 
     /// Answers without having looked at the body. The body is drained and never read as the next request; where it is too long, or
     /// where the client waits for leave to send it, the connection ends instead.
-    async fn answer_unread(&mut self, index: &HeadIndex, frame: Frame, reply: &Reply) -> Flow<()> {
+    fn answer_unread(&mut self, at: usize, frame: Frame, reply: &Reply) -> Flow<Option<Slow>> {
         let most = self.service.limits().drain;
         let long = frame.body.declared().is_some_and(|length| length > most);
         self.answer(frame, reply, long || (frame.expects && !frame.body.is_empty()))?;
-        self.flush_tail().await?;
-        self.consume(index.len());
-        self.discard(frame.body).await
+        self.consume(at);
+        match self.short_body(0, frame) {
+            Some(len) => {
+                self.consume(len);
+                Ok(None)
+            }
+            None => Ok(Some(Slow::Discard(frame.body))),
+        }
     }
 
-    async fn admitted(&mut self, index: &HeadIndex, frame: Frame, ticket: Ticket) -> Flow<()> {
-        if frame.expects && !frame.body.is_empty() && self.waiting().len() == index.len() {
+    async fn slow(&mut self, slow: Slow) -> Flow<()> {
+        match slow {
+            Slow::Body(frame, ticket) => self.admitted(frame, ticket).await,
+            Slow::Call(frame, call) => self.pending(frame, call).await,
+            Slow::Discard(body) => {
+                self.flush_tail().await?;
+                self.discard(body).await
+            }
+        }
+    }
+
+    /// Takes a body that is not there yet, and goes on with it.
+    async fn admitted(&mut self, frame: Frame, ticket: Ticket) -> Flow<()> {
+        let at = self.reader().index.len();
+        if frame.expects && !frame.body.is_empty() && self.waiting().len() == at {
             self.writer().out.extend_from_slice(CONTINUE);
             self.flush().await?;
         }
-        let (body, share) = self.take_body(index.len(), frame.body, ticket.ceiling()).await?;
+        let (body, share) = self.take_body(at, frame.body, ticket.ceiling()).await?;
+        let (reader, writer, service, _) = self.parts();
+        let head = RequestHead::new(&reader.read.filled()[..at], &reader.index);
         let reply = match body {
             Taken::Whole { len, raw } => {
-                let answer = with_context(|cx| self.post(index, ticket, len, cx)).await;
-                self.consume(index.len() + raw);
+                let answer = with_context(|cx| self.post(ticket, len, cx)).await;
+                self.consume(at + raw);
                 drop(share);
                 return match answer {
-                    Answer::Done(reply) => {
-                        self.answer(frame, &reply, false)?;
-                        self.flush_tail().await
-                    }
+                    Answer::Done(reply) => self.answer(frame, &reply, false),
                     Answer::Pending(call) => self.pending(frame, call).await,
                 };
             }
-            Taken::Outgrown => {
-                let (reader, writer, service, _) = self.parts();
-                let head = RequestHead::new(&reader.read.filled()[..index.len()], index);
-                service.road.outgrown(head, &ticket, &mut writer.ex)
-            }
-            Taken::NoMemory => {
-                let (reader, writer, service, _) = self.parts();
-                let head = RequestHead::new(&reader.read.filled()[..index.len()], index);
-                service.road.shed(head, &mut writer.ex)
-            }
+            Taken::Outgrown => service.road.outgrown(head, &ticket, &mut writer.ex),
+            Taken::NoMemory => service.road.shed(head, &mut writer.ex),
             Taken::Fault(fault) => return Err(self.fault(fault)),
         };
         self.answer(frame, &reply, true)
     }
 
-    fn post(&mut self, index: &HeadIndex, ticket: Ticket, len: usize, cx: &mut Context<'_>) -> Answer {
+    /// Carries a request whose body lies behind its head along the road.
+    fn post(&mut self, ticket: Ticket, len: usize, cx: &mut Context<'_>) -> Answer {
         let (reader, writer, service, peer) = self.parts();
-        let (head, body) = reader.read.padded_mut().split_at_mut(index.len());
+        let Reader { read, index, scratch, .. } = reader;
+        let (head, body) = read.padded_mut().split_at_mut(index.len());
         let head = RequestHead::new(head, index);
-        let (scratch, ex) = (&mut reader.scratch, &mut writer.ex);
+        let ex = &mut writer.ex;
         guarded(|| service.road.post(head, ticket, body, len, scratch, peer, ex, cx)).unwrap_or_else(|| {
-            reader.scratch = service.road.scratch();
-            Answer::Done(internal_error(head.verb(), &mut writer.ex))
+            *scratch = service.road.scratch();
+            Answer::Done(internal_error(head.verb(), ex))
         })
     }
 }

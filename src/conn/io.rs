@@ -3,7 +3,7 @@
 
 use crate::view::message::PADDING;
 
-/// Storage of a fresh buffer.
+/// The least storage that a socket is read into.
 const INITIAL: usize = 16 * 1024;
 /// A read is never offered less room than this. It also keeps a read larger than the message it waits for: a read that does not fill
 /// its buffer tells the runtime that the socket is empty, which saves the next one.
@@ -18,8 +18,9 @@ pub(super) struct ReadBuffer {
 }
 
 impl ReadBuffer {
-    pub(super) fn new() -> Self {
-        Self { storage: vec![0; INITIAL], start: 0, end: 0 }
+    /// A buffer without storage. It gets some when it is first used.
+    pub(super) const fn new() -> Self {
+        Self { storage: Vec::new(), start: 0, end: 0 }
     }
 
     /// The bytes that are waiting.
@@ -52,12 +53,11 @@ impl ReadBuffer {
 
     /// Room for the next read; grown when there is little left.
     pub(super) fn room(&mut self) -> &mut [u8] {
-        let limit = self.storage.len() - PADDING;
-        if limit - self.end < ROOM {
+        if self.storage.len() < self.end + ROOM + PADDING {
             if self.start >= ROOM {
                 self.compact();
             } else {
-                self.grow(self.storage.len() * 2);
+                self.grow(INITIAL.max(self.storage.len() * 2));
             }
         }
         let limit = self.storage.len() - PADDING;
@@ -66,12 +66,15 @@ impl ReadBuffer {
 
     /// Counts `read` bytes that were put into [`Self::room`].
     pub(super) fn advance(&mut self, read: usize) {
-        self.end = (self.end + read).min(self.storage.len() - PADDING);
+        self.end = (self.end + read).min(self.storage.len().saturating_sub(PADDING));
     }
 
     /// Appends bytes that came another way.
     pub(super) fn extend(&mut self, bytes: &[u8]) {
-        self.reserve(self.len() + bytes.len());
+        let end = self.end + bytes.len();
+        if self.storage.len() < end + PADDING {
+            self.reserve((self.len() + bytes.len()).max(2 * self.len()));
+        }
         self.storage[self.end..self.end + bytes.len()].copy_from_slice(bytes);
         self.end += bytes.len();
     }
@@ -174,10 +177,19 @@ mod tests {
     }
 
     #[test]
-    fn extend_keeps_padding() {
+    fn pieces_from_elsewhere_take_what_they_need() {
         let mut buffer = ReadBuffer::new();
-        buffer.extend(&vec![9; 3 * INITIAL]);
-        assert_eq!(buffer.len(), 3 * INITIAL);
-        assert!(buffer.storage.len() - buffer.end >= PADDING);
+        assert_eq!(buffer.capacity(), 0);
+        buffer.extend(b"x");
+        assert!(buffer.capacity() < 1024, "{}", buffer.capacity());
+        let mut grown = 0;
+        for len in 2..=3 * INITIAL {
+            let before = buffer.capacity();
+            buffer.extend(b"x");
+            grown += usize::from(buffer.capacity() != before);
+            assert_eq!(buffer.len(), len);
+            assert!(buffer.storage.len() - buffer.end >= PADDING);
+        }
+        assert!(grown < 10, "{grown}");
     }
 }

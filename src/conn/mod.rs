@@ -100,15 +100,19 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut connection = Connection::new(service, io, peer);
-    match protocol(&mut connection).await {
+    let end = match protocol(&mut connection).await {
         Ok(Protocol::Http2) => {
             let (io, first) = connection.into_parts();
             // Boxed, so that the connections that are not HTTP/2 do not pay for its size.
-            Box::pin(http2::serve(io, first)).await;
+            return Box::pin(http2::serve(io, first)).await;
         }
-        Ok(Protocol::Http1 | Protocol::Undecided) => connection.serve_http1().await,
-        Err(end) => connection.finish(end).await,
-    }
+        Ok(Protocol::Http1 | Protocol::Undecided) => match connection.serve_http1().await {
+            Err(end) => end,
+            Ok(never) => match never {},
+        },
+        Err(end) => end,
+    };
+    connection.finish(end).await;
 }
 
 /// Reads until the protocol is known, or until nothing more comes: HTTP/1.x then has the last word.

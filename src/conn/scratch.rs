@@ -7,12 +7,14 @@ use super::io::ReadBuffer;
 use crate::base::clock::DateCache;
 use crate::reply::Exchange;
 use crate::road::{Road, Scratch};
-use crate::view::head::HeadParser;
+use crate::view::head::{HeadBuilder, HeadIndex, HeadParser};
 
 /// What one request needs on its way in.
 pub(super) struct Reader {
     pub(super) read: ReadBuffer,
     pub(super) parser: HeadParser,
+    /// The open request's head.
+    pub(super) index: HeadIndex,
     pub(super) scratch: Scratch,
     /// HTTP/2 heads, written as lines.
     pub(super) lines: Vec<u8>,
@@ -91,6 +93,7 @@ impl Reader {
             Some(_) | None => Box::new(Self {
                 read: ReadBuffer::new(),
                 parser: HeadParser::new(),
+                index: HeadBuilder::new(&mut Vec::new()).finish(),
                 scratch: road.scratch(),
                 lines: Vec::new(),
                 depth,

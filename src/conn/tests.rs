@@ -157,3 +157,12 @@ fn call_http1(name: &str, arguments: &str, fields: &str) -> String {
 fn count(text: &str, needle: &str) -> usize {
     text.matches(needle).count()
 }
+
+/// What a connection at rest holds on the heap, but for its timer and what the runtime keeps.
+#[test]
+fn a_connection_at_rest_is_small() {
+    let (service, _) = service(Limits::default());
+    let (pipe, _other) = tokio::io::duplex(64);
+    let connection = crate::conn::serve(service, pipe, Peer::default());
+    assert!(size_of_val(&connection) <= 512, "{}", size_of_val(&connection));
+}
