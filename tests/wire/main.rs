@@ -19,6 +19,13 @@ mod streams;
 mod frames;
 mod http2;
 mod malformed2;
+mod sessions;
+mod lifecycle;
+mod together;
+mod browser;
+mod auth;
+mod access;
+mod cli;
 mod heads2;
 mod unheard;
 
