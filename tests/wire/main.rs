@@ -19,6 +19,7 @@ mod streams;
 mod frames;
 mod http2;
 mod malformed2;
+mod patience2;
 mod sessions;
 mod lifecycle;
 mod together;
