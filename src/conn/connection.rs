@@ -161,6 +161,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
+    /// Puts a large reader back and keeps only what waits in it: a call may go on for long, and the memory that its body took is not
+    /// its own any more.
+    pub(super) fn set_aside(&mut self) {
+        let Some(large) = self.reader.take_if(|reader| reader.is_large()) else { return };
+        if !large.read.is_empty() {
+            let mut small = Reader::fresh(&self.service.road);
+            small.read.extend(large.read.filled());
+            self.reader = Some(small);
+        }
+        large.put();
+    }
+
     /// Reads once. Ready with 0 when the peer has ended its side.
     pub(super) fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if self.ended.is_some() {
@@ -252,5 +264,37 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.poll_limits(cx).map(|_| Err(End::Gone))
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::base::limits::Limits;
+    use crate::conn::stop::Stop;
+    use crate::road::Road;
+    use crate::road::settings::Settings;
+    use crate::tables::versions::Revision;
+    use crate::tools::{Behind, CacheScope, Identity, Registry, ServerInfo};
+
+    /// One byte behind a large body must not keep its buffer and tape for as long as a call runs.
+    #[test]
+    fn what_waits_behind_a_large_body_moves_to_a_small_buffer() {
+        let limits = Limits::default();
+        let identity = Identity::new(&ServerInfo::new("test", "0"), Revision::ALL, 0, CacheScope::Public);
+        let behind = Behind::new(Registry::new(&limits), identity, &limits);
+        let road = Road::new(Settings::default(), Clock::system(), behind);
+        let service = Arc::new(Service::new(road, None, Stop::new()));
+        let mut connection = Connection::new(service, tokio::io::empty(), Peer::default());
+        connection.reader().read.reserve(8_000_000);
+        connection.reader().read.extend(b"POST");
+        connection.set_aside();
+        assert_eq!(connection.waiting(), b"POST");
+        assert!(!connection.reader().is_large());
+        connection.consume(4);
+        connection.reader().read.reserve(8_000_000);
+        connection.set_aside();
+        assert!(connection.reader.is_none());
     }
 }

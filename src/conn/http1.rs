@@ -192,7 +192,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 drop(share);
                 return match answer {
                     Answer::Done(reply) => self.answer(frame, &reply, false),
-                    Answer::Pending(call) => self.pending(frame, call).await,
+                    Answer::Pending(call) => {
+                        self.set_aside();
+                        self.pending(frame, call).await
+                    }
                 };
             }
             Taken::Outgrown => service.road.outgrown(head, &ticket, &mut writer.ex),

@@ -90,15 +90,25 @@ impl Reader {
         let depth = road.limits().json_depth;
         match READERS.with_borrow_mut(Shelf::take) {
             Some(set) if set.depth == depth => set,
-            Some(_) | None => Box::new(Self {
-                read: ReadBuffer::new(),
-                parser: HeadParser::new(),
-                index: HeadBuilder::new(&mut Vec::new()).finish(),
-                scratch: road.scratch(),
-                lines: Vec::new(),
-                depth,
-            }),
+            Some(_) | None => Self::fresh(road),
         }
+    }
+
+    /// A set that nobody has used: small.
+    pub(super) fn fresh(road: &Road) -> Box<Self> {
+        Box::new(Self {
+            read: ReadBuffer::new(),
+            parser: HeadParser::new(),
+            index: HeadBuilder::new(&mut Vec::new()).finish(),
+            scratch: road.scratch(),
+            lines: Vec::new(),
+            depth: road.limits().json_depth,
+        })
+    }
+
+    /// Whether a large body has made it grow.
+    pub(super) fn is_large(&self) -> bool {
+        self.large() > 0
     }
 
     pub(super) fn put(mut self: Box<Self>) {
