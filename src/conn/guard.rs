@@ -9,12 +9,18 @@ use crate::road::Peer;
 use crate::tables::routes::Verb;
 
 /// Runs `once`. `None` when it panicked: what was lent to it is to be thrown away or written anew.
-pub(super) fn guarded<T>(once: impl FnOnce() -> T) -> Option<T> {
-    let ran = catch_unwind(AssertUnwindSafe(once));
-    if ran.is_err() {
-        tracing::error!("a request met a panic on the server's road");
+pub(super) fn guarded<T>(place: &'static str, once: impl FnOnce() -> T) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(once)) {
+        Ok(done) => Some(done),
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let said = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or_default();
+            tracing::error!(place, said, "code that was lent to the server has panicked");
+            // What it panicked with may itself panic when it is dropped.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+            None
+        }
     }
-    ran.ok()
 }
 
 /// The answer to a request that met a panic.
@@ -35,5 +41,5 @@ pub(super) fn internal_error(verb: Verb, ex: &mut Exchange) -> Reply {
 /// Tells the access log and the observer of an answer. An observer's panic is its own.
 pub(super) fn tell(note: &Note, log: &AccessLog, peer: &Peer, status: u16, bytes: usize, ex: &Exchange) {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    let _ = guarded(|| note.finish(log, peer.address, status, bytes, ex));
+    let _ = guarded("observer", || note.finish(log, peer.address, status, bytes, ex));
 }

@@ -54,7 +54,8 @@ pub(super) fn declared(parts: &Parts) -> Option<u64> {
     parts.headers.get(header::CONTENT_LENGTH).and_then(|value| parse_decimal(value.as_bytes()))
 }
 
-/// Holds a head to the limits it would meet as lines: what passes on one protocol passes on the other. Its size in all is `h2`'s to bound.
+/// Holds a head to the limits that it would meet as lines, where `:authority` is no line of its own: what passes over HTTP/1.1 passes here
+/// too. Its size in all is `h2`'s to bound.
 fn check_size(parts: &Parts, limits: &Limits) -> Result<(), HeadFault> {
     let over = |length: usize, most: u64| u64::try_from(length).map_or(true, |length| length > most);
     let path = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());

@@ -111,7 +111,7 @@ impl Exchange2 {
         }
         let declared = if body.is_end_stream() { Some(0) } else { declared(parts) };
         let ex = &mut self.writer.ex;
-        let ticket = match guarded(|| self.service.road.enter(head, declared, &self.peer, ex)) {
+        let ticket = match guarded("head", || self.service.road.enter(head, declared, &self.peer, ex)) {
             Some(Entry::Answer(reply)) => return Ok(Answer::Done(reply)),
             Some(Entry::Body(ticket)) => ticket,
             None => return Ok(Answer::Done(internal_error(head.verb(), &mut self.writer.ex))),
@@ -144,12 +144,11 @@ impl Exchange2 {
         read.reserve(len);
         let head = RequestHead::new(lines, index);
         let (road, peer, ex) = (&self.service.road, &self.peer, &mut self.writer.ex);
-        guarded(|| road.post(head, ticket, read.padded_mut(), len, scratch, peer, ex, cx)).unwrap_or_else(
-            || {
+        guarded("body", || road.post(head, ticket, read.padded_mut(), len, scratch, peer, ex, cx))
+            .unwrap_or_else(|| {
                 *scratch = road.scratch();
                 Answer::Done(internal_error(head.verb(), ex))
-            },
-        )
+            })
     }
 
     /// Collects the body into the reader's buffer, releasing the stream's window as it goes.

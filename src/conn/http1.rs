@@ -126,7 +126,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 return Err(self.fault(fault));
             }
         };
-        let entry = guarded(|| service.road.enter(head, frame.body.declared(), peer, &mut writer.ex))
+        let entry = guarded("head", || service.road.enter(head, frame.body.declared(), peer, &mut writer.ex))
             .unwrap_or_else(|| Entry::Answer(internal_error(head.verb(), &mut writer.ex)));
         self.note = note;
         let ticket = match entry {
@@ -212,10 +212,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let (head, body) = read.padded_mut().split_at_mut(index.len());
         let head = RequestHead::new(head, index);
         let ex = &mut writer.ex;
-        guarded(|| service.road.post(head, ticket, body, len, scratch, peer, ex, cx)).unwrap_or_else(|| {
-            *scratch = service.road.scratch();
-            Answer::Done(internal_error(head.verb(), ex))
-        })
+        guarded("body", || service.road.post(head, ticket, body, len, scratch, peer, ex, cx)).unwrap_or_else(
+            || {
+                *scratch = service.road.scratch();
+                Answer::Done(internal_error(head.verb(), ex))
+            },
+        )
     }
 }
 

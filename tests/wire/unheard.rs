@@ -11,6 +11,7 @@ use twolane::road::limit::{Caller, RateLimiter, RetryAfter};
 use twolane::{AccessLog, Answered};
 
 use crate::limits::changed;
+use crate::support::capture::Told;
 use crate::support::{Protocol, Request, Server, messages};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -125,7 +126,11 @@ fn panics_of_lent_code_are_answered() {
             }
         }
     }
-    assert!(server.told.take().iter().any(|told| told.level == tracing::Level::ERROR));
+    let told = server.told.take();
+    for text in ["an authenticator that panics", "a limiter that panics"] {
+        let is = |told: &&Told| told.level == tracing::Level::ERROR && told.field("said") == Some(text);
+        assert_eq!(told.iter().filter(is).count(), 6, "{text}");
+    }
 }
 
 #[test]
