@@ -10,6 +10,7 @@ use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use support::requests::{self, Request};
 use support::rig::Rig;
 use twolane::reply::Exchange;
+use twolane::road::Peer;
 use twolane::road::classify::{self, Message};
 use twolane::road::dispatch::{self, Dispatched};
 use twolane::road::settings::Settings;
@@ -29,7 +30,7 @@ fn index(request: &Request, settings: &Settings) -> HeadIndex {
 }
 
 fn wire_checks<'h>(settings: &Settings, head: &RequestHead<'h>) -> Singletons<'h> {
-    let passed = origin::check(settings, head, &mut Exchange::new(false)).expect("passes");
+    let passed = origin::check(settings, head, &Peer::default(), &mut Exchange::new(false)).expect("passes");
     let authed = auth::check(settings, head, passed).expect("passes");
     let admitted = limit::check(settings, Verb::Post, None, authed).expect("passes");
     singleton_check(head, admitted)
@@ -43,7 +44,7 @@ fn by_head(group: &mut Group<'_>, settings: &Settings, head: RequestHead<'_>, le
     let mut exchange = Exchange::new(false);
     let mut admitted = |head: &RequestHead<'_>| {
         exchange.begin();
-        let passed = origin::check(settings, head, &mut exchange).expect("passes");
+        let passed = origin::check(settings, head, &Peer::default(), &mut exchange).expect("passes");
         let authed = auth::check(settings, head, passed).expect("passes");
         limit::check(settings, Verb::Post, None, authed).expect("passes")
     };

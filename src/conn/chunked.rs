@@ -8,7 +8,7 @@ use crate::view::head::HeadFault;
 
 /// How far one call came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
+pub enum Progress {
     /// Every byte was taken and the body goes on.
     More,
     /// The body has ended.
@@ -19,7 +19,7 @@ pub(super) enum Progress {
 
 /// A body being decoded.
 #[derive(Debug)]
-pub(super) struct Decoder {
+pub struct Decoder {
     state: State,
     /// Where the next raw byte lies.
     read: usize,
@@ -68,9 +68,11 @@ const LONG_LINE: HeadFault = HeadFault { status: 400, text: "a chunk-size line i
 const LONG_TRAILERS: HeadFault = HeadFault { status: 431, text: "the trailer section is too long" };
 const START: State = State::Size { size: 0, digits: 0 };
 
+#[allow(clippy::len_without_is_empty, reason = "nobody asks")]
 impl Decoder {
     /// A decoder for a body of at most `ceiling` bytes.
-    pub(super) fn new(ceiling: u64, limits: &Limits) -> Self {
+    #[must_use]
+    pub fn new(ceiling: u64, limits: &Limits) -> Self {
         Self {
             state: START,
             read: 0,
@@ -83,18 +85,23 @@ impl Decoder {
     }
 
     /// The body's length so far.
-    pub(super) fn len(&self) -> usize {
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.written
     }
 
     /// How many raw bytes were taken, in the buffer as it stands.
-    pub(super) fn taken(&self) -> usize {
+    #[must_use]
+    pub fn taken(&self) -> usize {
         self.read
     }
 
     /// Decodes what has arrived. `bytes` begins at the body's first byte and ends with the last byte read. After `More` the caller cuts it to
     /// [`Self::len`] and appends what comes next.
-    pub(super) fn decode(&mut self, bytes: &mut [u8]) -> Result<Progress, HeadFault> {
+    ///
+    /// # Errors
+    /// The body cannot be read, and nobody knows where it ends.
+    pub fn decode(&mut self, bytes: &mut [u8]) -> Result<Progress, HeadFault> {
         while self.read < bytes.len() {
             if let State::Data { left } = self.state {
                 self.copy(bytes, left);

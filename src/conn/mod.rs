@@ -10,7 +10,7 @@ mod io;
 mod scratch;
 mod sniff;
 mod framing;
-mod chunked;
+pub mod chunked;
 mod connection;
 mod stream;
 mod answer;

@@ -1,0 +1,12 @@
+//! What the fuzz targets share: naive second opinions, and a server in memory to put questions to.
+
+pub mod base64;
+pub mod binding;
+pub mod control;
+pub mod json;
+pub mod model;
+pub mod response;
+pub mod rig;
+pub mod script;
+pub mod tables;
+pub mod world;

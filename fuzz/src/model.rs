@@ -1,0 +1,563 @@
+//! The road as the wire contract has it, read naively: which row refuses a request, or how it is taken. Everything is read from the
+//! request's own fields and text, in the order of the stages.
+
+use twolane::base::limits::Limits;
+use twolane::reply::SessionText;
+use twolane::tables::rejection::Rejection;
+
+use crate::binding::{self, Unfit};
+use crate::json::{self, Json};
+use crate::rig::Request;
+use crate::tables::{self, Credential};
+use crate::world::{self, Options};
+
+/// What becomes of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Another path: 404, and no rejection.
+    NotFound,
+    /// The row, and the id that is echoed.
+    Refused(Rejection, Option<Json>),
+    /// 202.
+    Accepted,
+    /// 200 with an answer for this id.
+    Answered(Answered),
+    /// 200 with an array, or 202: each element's verdict. `None`s are answered with nothing.
+    Batch(Vec<Option<Element>>),
+    /// DELETE: 200.
+    Ended,
+    /// 204.
+    Preflight,
+}
+
+/// A request that reached its method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    pub id: Json,
+    pub modern: bool,
+    pub method: String,
+    /// `initialize` that opens a session of this revision.
+    pub opens: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Element {
+    Refused(Rejection, Option<Json>),
+    Answered(Answered),
+}
+
+/// A session, as far as it can be known from outside.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub id: SessionText,
+    pub revision: &'static str,
+    pub ready: bool,
+    pub owner: Option<&'static str>,
+    pub seen_ms: u64,
+}
+
+/// Everything that a server remembers.
+#[derive(Debug)]
+pub struct Model {
+    pub options: Options,
+    pub limits: Limits,
+    pub now_ms: u64,
+    pub draining: bool,
+    pub limited: bool,
+    pub sessions: Vec<Session>,
+}
+
+const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const MODERN: &str = "2026-07-28";
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+/// The methods served, by lane.
+const LEGACY_METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
+const MODERN_METHODS: [&str; 3] = ["server/discover", "tools/list", "tools/call"];
+const TOOLS: [&str; 6] = ["echo", "divide", "steps", "wait", "needs", "lookup"];
+
+/// A refusal by a row, without an id yet.
+type Checked<T> = Result<T, Rejection>;
+
+/// The kind of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Request,
+    Notification,
+    Response,
+    Unknown,
+}
+
+fn kind(message: &Json) -> Kind {
+    let has = |key: &str| message.get(key).is_some();
+    match message.get("method") {
+        Some(Json::Text(_)) if has("id") => Kind::Request,
+        Some(Json::Text(_)) => Kind::Notification,
+        None if has("id") && (has("result") || has("error")) => Kind::Response,
+        Some(_) | None => Kind::Unknown,
+    }
+}
+
+/// The id rule: a request's own, else none.
+fn rejection_id(message: &Json) -> Option<Json> {
+    message.get("id").filter(|_| kind(message) == Kind::Request).cloned()
+}
+
+impl Request {
+    /// The values of a field, trimmed.
+    pub fn values(&self, name: &str) -> Vec<&[u8]> {
+        let is_it = |field: &&(Vec<u8>, Vec<u8>)| field.0.eq_ignore_ascii_case(name.as_bytes());
+        self.fields.iter().filter(is_it).map(|(_, value)| value.trim_ascii()).collect()
+    }
+
+    fn query(&self) -> Option<&[u8]> {
+        self.target.iter().position(|&byte| byte == b'?').map(|at| &self.target[at + 1..])
+    }
+
+    fn path(&self) -> &[u8] {
+        self.target.split(|&byte| byte == b'?').next().unwrap_or_default()
+    }
+}
+
+impl Model {
+    /// Judges a request and takes note of what it changes. `None`: this reading is too naive for it.
+    pub fn judge(&mut self, request: &Request) -> Option<Verdict> {
+        if ![&b"/mcp"[..], b"/mcp/"].contains(&request.path()) {
+            return Some(Verdict::NotFound);
+        }
+        if self.draining {
+            return Some(Verdict::Refused(Rejection::Draining, None));
+        }
+        Some(match &request.method[..] {
+            b"POST" => match self.by_head(request) {
+                Err(row) => Verdict::Refused(row?, None),
+                Ok(()) => self.post(request),
+            },
+            b"GET" | b"DELETE" => self.bodiless(request).unwrap_or_else(|row| Verdict::Refused(row, None)),
+            method => match origin(request) {
+                Err(row) => Verdict::Refused(row, None),
+                Ok(()) => {
+                    let asks = request.values("access-control-request-method").len() == 1;
+                    if method == b"OPTIONS" && asks && !request.values("origin").is_empty() {
+                        Verdict::Preflight
+                    } else {
+                        Verdict::Refused(Rejection::MethodNotAllowed, None)
+                    }
+                }
+            },
+        })
+    }
+
+    /// `origin`, and arms 1 to 7 of `parse`; `Err(None)` where this reading is too naive.
+    fn by_head(&self, request: &Request) -> Result<(), Option<Rejection>> {
+        origin(request)?;
+        let types = request.values("content-type");
+        if types.len() > 1 {
+            return Err(Some(Rejection::DuplicatedContentType));
+        }
+        if let Some(query) = request.query() {
+            if query.len() as u64 > self.limits.query {
+                return Err(Some(Rejection::QueryTooLong));
+            }
+            if !tables::verdict(&tables::QUERIES, query) {
+                return Err(Some(Rejection::QueryNotUtf8));
+            }
+        }
+        if !types.iter().any(|value| tables::verdict(&tables::CONTENT_TYPES, value)) {
+            return Err(Some(Rejection::UnsupportedMediaType));
+        }
+        if !request
+            .values("content-encoding")
+            .iter()
+            .all(|value| tables::verdict(&tables::CONTENT_ENCODINGS, value))
+        {
+            return Err(Some(Rejection::UnsupportedContentEncoding));
+        }
+        let (json, stream) = accepts(request).ok_or(None)?;
+        if !json && !stream {
+            return Err(Some(Rejection::NotAcceptable));
+        }
+        let len = request.body.len() as u64;
+        let stranger = self.options.auth && request.values("authorization").is_empty();
+        if request.declared && len > self.limits.body {
+            return Err(Some(Rejection::BodyTooLarge));
+        }
+        if stranger && len > self.limits.unauthenticated_body {
+            return Err(Some(Rejection::Unauthenticated));
+        }
+        if len > self.limits.body {
+            return Err(Some(Rejection::BodyTooLarge));
+        }
+        Ok(())
+    }
+
+    fn post(&mut self, request: &Request) -> Verdict {
+        let null = |row| Verdict::Refused(row, None);
+        let Some(message) = json::accepted(&request.body, self.limits.json_depth as usize) else {
+            return null(Rejection::MalformedJson);
+        };
+        if kind(&message) == Kind::Request && !message.get("id").is_some_and(is_id) {
+            return null(Rejection::InvalidId);
+        }
+        match self.lanes(request, &message) {
+            Ok(verdict) => verdict,
+            Err(row) => Verdict::Refused(row, rejection_id(&message)),
+        }
+    }
+
+    /// `auth`, `limit`, `singleton`: whose request it is.
+    fn wire_checks(&self, request: &Request) -> Checked<Option<&'static str>> {
+        let mut principal = None;
+        if self.options.auth {
+            let credential = match request.values("authorization")[..] {
+                [] => Credential::Unauthenticated,
+                [value] => tables::verdict(&tables::AUTHORIZATIONS, value),
+                _ => Credential::Malformed,
+            };
+            match credential {
+                Credential::Of(name) => principal = Some(name),
+                Credential::Unauthenticated => return Err(Rejection::Unauthenticated),
+                Credential::Malformed => return Err(Rejection::MalformedAuthorization),
+                Credential::InsufficientScope => return Err(Rejection::InsufficientScope),
+                Credential::ProviderError => return Err(Rejection::ProviderError),
+            }
+        }
+        if self.limited {
+            return Err(Rejection::RateLimited);
+        }
+        if request.values("mcp-session-id").len() > 1 {
+            return Err(Rejection::DuplicatedSessionId);
+        }
+        if request.values("mcp-protocol-version").len() > 1 {
+            return Err(Rejection::DuplicatedProtocolVersion);
+        }
+        Ok(principal)
+    }
+
+    fn lanes(&mut self, request: &Request, message: &Json) -> Checked<Verdict> {
+        let principal = self.wire_checks(request)?;
+        let kind = kind(message);
+        let version = request.values("mcp-protocol-version").first().copied();
+        let session = request.values("mcp-session-id").first().copied();
+        let meta = message.get("params").and_then(|params| params.get("_meta"));
+        let in_meta = meta.is_some_and(|meta| meta.get(VERSION_KEY).is_some());
+        let modern = match kind {
+            Kind::Response => false,
+            _ if !self.options.legacy => true,
+            Kind::Request | Kind::Notification if in_meta => true,
+            _ => match version {
+                None => false,
+                Some(version) if version == MODERN.as_bytes() => true,
+                Some(version) => !is_legacy(version) && session.is_none(),
+            },
+        };
+        if modern {
+            self.modern(request, message, kind)
+        } else {
+            self.legacy(request, message, kind, principal)
+        }
+    }
+
+    fn modern(&self, request: &Request, message: &Json, kind: Kind) -> Checked<Verdict> {
+        match kind {
+            Kind::Request => {
+                binding::protocol_fields(request, message, self.options.legacy)?;
+                binding::mirrored(request, message).map_err(Unfit::row)?;
+            }
+            Kind::Notification => binding::mirrored_by_notification(request, message).map_err(Unfit::row)?,
+            Kind::Response | Kind::Unknown => {}
+        }
+        if !is_valid(message, kind) {
+            return Err(Rejection::InvalidMessage);
+        }
+        if kind != Kind::Request {
+            return Ok(Verdict::Accepted);
+        }
+        let method = message.get("method").and_then(Json::as_str).unwrap_or_default();
+        if !MODERN_METHODS.contains(&method) {
+            return Err(Rejection::UnknownMethod);
+        }
+        if method == "tools/call" && lacks_capability(message) {
+            return Err(Rejection::MissingClientCapability);
+        }
+        Ok(Verdict::Answered(answered(message, true, None)))
+    }
+
+    fn legacy(
+        &mut self,
+        request: &Request,
+        message: &Json,
+        kind: Kind,
+        principal: Option<&'static str>,
+    ) -> Checked<Verdict> {
+        if !self.options.legacy {
+            return Err(Rejection::InvalidMessage);
+        }
+        let method = message.get("method").and_then(Json::as_str).filter(|_| kind == Kind::Request);
+        let sent = request.values("mcp-session-id").first().copied();
+        let session = match (kind, method, sent) {
+            (Kind::Unknown, ..) => return self.unknown(request, message, principal),
+            (_, Some("initialize"), _) | (_, Some("ping"), None) => {
+                check_version(request, None)?;
+                None
+            }
+            (_, _, None) => return Err(Rejection::MissingSessionId),
+            (_, _, Some(id)) => Some(self.find(request, id, principal)?),
+        };
+        if let Some(at) = session {
+            let early = matches!(method, None | Some("ping" | "tools/list" | "tools/call"));
+            if !self.sessions[at].ready && !early {
+                return Err(Rejection::NotReady);
+            }
+            self.sessions[at].seen_ms = self.now_ms;
+        }
+        if !is_valid(message, kind) {
+            return Err(Rejection::InvalidMessage);
+        }
+        if kind != Kind::Request {
+            self.note_ready(session, message);
+            return Ok(Verdict::Accepted);
+        }
+        let opens = if method == Some("initialize") { opened(message) } else { None };
+        if opens.is_some() && self.sessions.len() as u64 >= self.limits.sessions {
+            return Err(Rejection::SessionCap);
+        }
+        Ok(Verdict::Answered(answered(message, false, opens)))
+    }
+
+    fn note_ready(&mut self, session: Option<usize>, message: &Json) {
+        if let Some(at) = session
+            && message.get("method").and_then(Json::as_str) == Some("notifications/initialized")
+        {
+            self.sessions[at].ready = true;
+        }
+    }
+
+    fn find(&self, request: &Request, id: &[u8], principal: Option<&'static str>) -> Checked<usize> {
+        let at = self
+            .sessions
+            .iter()
+            .position(|session| session.id == id && (session.owner.is_none() || session.owner == principal));
+        let at = at.ok_or(Rejection::UnknownSession)?;
+        check_version(request, Some(self.sessions[at].revision))?;
+        Ok(at)
+    }
+
+    /// A batch in a session that has batches; everything else is refused.
+    fn unknown(
+        &mut self,
+        request: &Request,
+        message: &Json,
+        principal: Option<&'static str>,
+    ) -> Checked<Verdict> {
+        let sent = request.values("mcp-session-id").first().copied();
+        let session = sent.and_then(|id| self.find(request, id, principal).ok());
+        let session = session.filter(|&at| self.sessions[at].revision == LEGACY[0]);
+        let (Json::Array(elements), Some(session)) = (message, session) else {
+            return Err(Rejection::InvalidMessage);
+        };
+        self.sessions[session].seen_ms = self.now_ms;
+        if elements.is_empty() || elements.len() > 100 {
+            return Err(Rejection::InvalidMessage);
+        }
+        if elements.iter().any(|element| !json::repeated(element).is_empty()) {
+            return Err(Rejection::MalformedJson);
+        }
+        if elements.iter().any(|element| element.get("method").and_then(Json::as_str) == Some("initialize")) {
+            return Err(Rejection::InvalidMessage);
+        }
+        Ok(Verdict::Batch(elements.iter().map(|element| self.element(session, element)).collect()))
+    }
+
+    fn element(&mut self, session: usize, message: &Json) -> Option<Element> {
+        let kind = kind(message);
+        let refused = |row, id| Some(Element::Refused(row, id));
+        if kind == Kind::Request && !message.get("id").is_some_and(is_id) {
+            return refused(Rejection::InvalidId, None);
+        }
+        let id = rejection_id(message);
+        let method = message.get("method").and_then(Json::as_str).filter(|_| kind == Kind::Request);
+        let early = matches!(method, None | Some("ping" | "tools/list" | "tools/call"));
+        if !self.sessions[session].ready && !early {
+            return refused(Rejection::NotReady, id);
+        }
+        if !is_valid(message, kind) {
+            return refused(Rejection::InvalidMessage, id);
+        }
+        if kind != Kind::Request {
+            self.note_ready(Some(session), message);
+            return None;
+        }
+        Some(Element::Answered(answered(message, false, None)))
+    }
+
+    fn bodiless(&mut self, request: &Request) -> Checked<Verdict> {
+        origin(request)?;
+        let principal = self.wire_checks(request)?;
+        if !self.options.legacy {
+            return Err(Rejection::LaneOff);
+        }
+        if request.values("mcp-protocol-version") == [MODERN.as_bytes()] {
+            return Err(Rejection::ModernVersion);
+        }
+        let delete = request.method == b"DELETE";
+        let Some(id) = request.values("mcp-session-id").first().copied() else {
+            return Err(if delete { Rejection::MissingSessionId } else { Rejection::NoStreamOffered });
+        };
+        let at = self.find(request, id, principal)?;
+        if !delete {
+            // No streams are offered yet.
+            return Err(Rejection::NoStreamOffered);
+        }
+        self.sessions.remove(at);
+        Ok(Verdict::Ended)
+    }
+
+    /// Sessions that are idle end; says how many.
+    pub fn sweep(&mut self) -> u64 {
+        let before = self.sessions.len();
+        self.sessions.retain(|session| self.now_ms - session.seen_ms < self.limits.session_idle);
+        (before - self.sessions.len()) as u64
+    }
+}
+
+fn origin(request: &Request) -> Checked<()> {
+    match request.values("origin")[..] {
+        [] => {}
+        [value] if tables::verdict(&tables::ORIGINS, value) => {}
+        [_] => return Err(Rejection::OriginNotAllowed),
+        _ => return Err(Rejection::DuplicatedOrigin),
+    }
+    let hosts = request.values("host");
+    let host = request.authority.as_deref().map_or(hosts, |authority| vec![authority]);
+    match host[..] {
+        [] => Ok(()),
+        [value] if value == b"localhost:8080" || tables::verdict(&tables::HOSTS, value) => Ok(()),
+        _ => Err(Rejection::HostNotAllowed),
+    }
+}
+
+/// Whether JSON and event streams are admitted; `None` where ranges of several lines weigh against each other.
+pub fn accepts(request: &Request) -> Option<(bool, bool)> {
+    let lines = request.values("accept");
+    if lines.is_empty() {
+        return Some((true, true));
+    }
+    let excluding =
+        |line: &&[u8]| tables::EXCLUDING_ACCEPTS.iter().find(|(text, ..)| text.as_bytes() == *line);
+    if let [line] = lines[..]
+        && let Some((_, json, stream)) = excluding(&line)
+    {
+        return Some((*json, *stream));
+    }
+    let mut admitted = (false, false);
+    for line in &lines {
+        let (_, json, stream) = tables::ACCEPTS.iter().find(|(text, ..)| text.as_bytes() == *line)?;
+        admitted = (admitted.0 | json, admitted.1 | stream);
+    }
+    Some(admitted)
+}
+
+fn is_legacy(version: &[u8]) -> bool {
+    LEGACY.iter().any(|legacy| legacy.as_bytes() == version)
+}
+
+fn check_version(request: &Request, negotiated: Option<&str>) -> Checked<()> {
+    let Some(sent) = request.values("mcp-protocol-version").first().copied() else { return Ok(()) };
+    let strict = negotiated.is_some_and(|negotiated| negotiated != LEGACY[0]);
+    let fits = is_legacy(sent) && (!strict || negotiated.map(str::as_bytes) == Some(sent));
+    if fits { Ok(()) } else { Err(Rejection::ProtocolVersionMismatch) }
+}
+
+fn is_id(id: &Json) -> bool {
+    match id {
+        Json::Text(text) => text.len() <= 8192,
+        Json::Number(spelling) => json::is_integral(spelling),
+        Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => false,
+    }
+}
+
+/// The JSON-RPC envelope.
+fn is_valid(message: &Json, kind: Kind) -> bool {
+    if message.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
+        return false;
+    }
+    match kind {
+        Kind::Request | Kind::Notification => {
+            matches!(message.get("params"), None | Some(Json::Null | Json::Object(_)))
+        }
+        Kind::Response => match (message.get("result"), message.get("error")) {
+            (Some(result), None) => result.is_object(),
+            (None, Some(error)) => {
+                matches!(error.get("code"), Some(Json::Number(code)) if json::is_integral_value(code))
+                    && error.get("message").and_then(Json::as_str).is_some()
+            }
+            _ => false,
+        },
+        Kind::Unknown => false,
+    }
+}
+
+fn answered(message: &Json, modern: bool, opens: Option<&'static str>) -> Answered {
+    let id = message.get("id").cloned().expect("a request");
+    let method = message.get("method").and_then(Json::as_str).unwrap_or_default().to_owned();
+    Answered { id, modern, method, opens }
+}
+
+/// The revision of the session that an `initialize` opens; `None` where its params are not right.
+fn opened(message: &Json) -> Option<&'static str> {
+    let params = message.get("params")?;
+    if !has_common_params(params) {
+        return None;
+    }
+    let version = params.get("protocolVersion")?.as_str()?;
+    let client = params.get("clientInfo")?;
+    client.get("name")?.as_str()?;
+    client.get("version")?.as_str()?;
+    params.get("capabilities").filter(|capabilities| capabilities.is_object())?;
+    Some(LEGACY.iter().find(|legacy| **legacy == version).unwrap_or(&LEGACY[2]))
+}
+
+/// `_meta` is an object, and the progress token in it a string or an integer; null counts as absent.
+fn has_common_params(params: &Json) -> bool {
+    match params.get("_meta") {
+        None | Some(Json::Null) => true,
+        Some(meta @ Json::Object(_)) => match meta.get("progressToken") {
+            None | Some(Json::Null | Json::Text(_)) => true,
+            Some(Json::Number(token)) => json::is_integral_value(token),
+            Some(_) => false,
+        },
+        Some(_) => false,
+    }
+}
+
+/// A call of the tool `needs` by a client without the capability.
+fn lacks_capability(message: &Json) -> bool {
+    let params = message.get("params");
+    let of = |key: &str| params.and_then(|params| params.get(key));
+    let called = of("name").and_then(Json::as_str) == Some("needs")
+        && matches!(of("arguments"), None | Some(Json::Null | Json::Object(_)))
+        && params.is_none_or(has_common_params);
+    let capabilities = of("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/clientCapabilities"));
+    let declared = capabilities.and_then(|capabilities| capabilities.get("sampling"));
+    called && matches!(declared, None | Some(Json::Null))
+}
+
+/// How often handlers may have run for a message.
+pub fn most_calls(answered: &Answered) -> u64 {
+    u64::from(answered.method == "tools/call")
+}
+
+/// Whether a word is a tool's name.
+pub fn is_tool(name: &str) -> bool {
+    TOOLS.contains(&name)
+}
+
+/// Whether a legacy method is served.
+pub fn is_legacy_method(method: &str) -> bool {
+    LEGACY_METHODS.contains(&method)
+}
+
+/// Limits as the model's world has them.
+pub fn limits() -> Limits {
+    world::limits()
+}
