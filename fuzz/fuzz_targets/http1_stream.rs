@@ -85,8 +85,8 @@ fn limits(control: &mut Control) -> Limits {
 fn answers(bytes: &[u8], options: Options, limits: &Limits, way: &Way) -> Vec<Response> {
     let world = TOOLS.with(|tools| World::new(options, tools, limits.clone()));
     let bytes = with_sessions(bytes, &world);
-    let answered = RUNTIME.with_borrow(|runtime| runtime.block_on(exchange(world, bytes, way)));
-    response::read_all(&answered)
+    let answered = RUNTIME.with_borrow(|runtime| runtime.block_on(exchange(world, bytes.clone(), way)));
+    response::read_all(&answered, bytes.windows(5).any(|five| five == b"HEAD "))
 }
 
 fn with_sessions(bytes: &[u8], world: &World) -> Vec<u8> {
@@ -99,13 +99,13 @@ fn with_sessions(bytes: &[u8], world: &World) -> Vec<u8> {
     bytes
 }
 
+/// Puts an id where a header line names its stand-in. Not elsewhere: what is repeated in a diagnosis must not differ from run to run.
 fn replace(bytes: &mut [u8], stand_in: &[u8], session: &SessionText) {
-    let mut at = 0;
-    while at + stand_in.len() <= bytes.len() {
-        if bytes[at..].starts_with(stand_in) {
+    const LINE: &[u8] = b"\r\nMcp-Session-Id: ";
+    for at in LINE.len()..bytes.len() {
+        if bytes[at..].starts_with(stand_in) && bytes[at - LINE.len()..at].eq_ignore_ascii_case(LINE) {
             bytes[at..at + stand_in.len()].copy_from_slice(session);
         }
-        at += 1;
     }
 }
 

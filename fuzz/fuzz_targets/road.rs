@@ -11,6 +11,7 @@ use libfuzzer_sys::fuzz_target;
 use tokio::runtime::Runtime;
 use twolane::reply::{Content, Extra, Mark};
 use twolane::tables::rejection::{IdRule, Rejection, RowHeader};
+use twolane::tables::versions::Era;
 use twolane_fuzz::json::{self, Json};
 use twolane_fuzz::model::{self, Answered, Element, Model, Session, Verdict};
 use twolane_fuzz::response;
@@ -50,7 +51,14 @@ impl Run {
         let mut rig = Rig::new(&world);
         let open = |(revision, ready)| {
             let id = rig.open_session(revision, ready)?;
-            Some(Session { id, revision, ready, owner: options.auth.then_some("alice"), seen_ms: 0 })
+            Some(Session {
+                id,
+                revision,
+                ready,
+                owner: options.auth.then_some("alice"),
+                seen_ms: 0,
+                just_closed: false,
+            })
         };
         let sessions = SESSIONS.into_iter().filter_map(open).collect();
         let model =
@@ -111,6 +119,12 @@ impl Run {
             Ran::GivenUp => None,
         };
         let Some(verdict) = self.model.judge(&request) else { return false };
+        if self.rig.era() == Some(Era::Legacy)
+            && outcome.as_ref().is_none_or(|outcome| outcome.waited)
+            && let Some(session) = request.values("mcp-session-id").first()
+        {
+            self.model.closed(session);
+        }
         let told =
             || format!("{}\n{}\n{verdict:?}\n{outcome:?}", shown(&request), request.body.escape_ascii());
         self.check_counts(&rows, calls, &verdict, &told);
@@ -191,16 +205,7 @@ impl Run {
                 check_elements(&answers, elements, told);
             }
         }
-        let allowed = request.values("origin");
-        let judged = !matches!(
-            verdict,
-            Verdict::NotFound
-                | Verdict::Refused(
-                    Rejection::Draining | Rejection::DuplicatedOrigin | Rejection::OriginNotAllowed,
-                    _
-                )
-        );
-        let cors = if judged { allowed.first().copied().unwrap_or_default() } else { b"" };
+        let cors = model::allowed_origin(request).unwrap_or_default();
         assert_eq!(outcome.cors, cors, "CORS headers are for allowed origins\n{}", told());
     }
 
@@ -216,7 +221,14 @@ impl Run {
         assert!(self.model.sessions.iter().all(|session| session.id != id));
         let bob = request.values("authorization").first() == Some(&&b"bearer bob"[..]);
         let owner = self.model.options.auth.then_some(if bob { "bob" } else { "alice" });
-        self.model.sessions.push(Session { id, revision, ready: false, owner, seen_ms: self.model.now_ms });
+        self.model.sessions.push(Session {
+            id,
+            revision,
+            ready: false,
+            owner,
+            seen_ms: self.model.now_ms,
+            just_closed: false,
+        });
     }
 }
 

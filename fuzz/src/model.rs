@@ -54,6 +54,8 @@ pub struct Session {
     pub ready: bool,
     pub owner: Option<&'static str>,
     pub seen_ms: u64,
+    /// Its last open call has ended since somebody looked: the idle time starts at the next look.
+    pub just_closed: bool,
 }
 
 /// Everything that a server remembers.
@@ -308,11 +310,11 @@ impl Model {
             if !self.sessions[at].ready && !early {
                 return Err(Rejection::NotReady);
             }
-            self.sessions[at].seen_ms = self.now_ms;
         }
         if !is_valid(message, kind) {
             return Err(Rejection::InvalidMessage);
         }
+        self.touch(session);
         if kind != Kind::Request {
             self.note_ready(session, message);
             return Ok(Verdict::Accepted);
@@ -324,6 +326,28 @@ impl Model {
         Ok(Verdict::Answered(answered(message, false, opens)))
     }
 
+    /// A message was taken: the session's idle time starts over.
+    fn touch(&mut self, session: Option<usize>) {
+        if let Some(at) = session {
+            (self.sessions[at].seen_ms, self.sessions[at].just_closed) = (self.now_ms, false);
+        }
+    }
+
+    /// A call of this session was pending and has ended.
+    pub fn closed(&mut self, id: &[u8]) {
+        if let Some(session) = self.sessions.iter_mut().find(|session| session.id == id) {
+            session.just_closed = true;
+        }
+    }
+
+    /// Somebody with a clock looks at a session: whether it has been idle for too long.
+    fn is_idle(session: &mut Session, now_ms: u64, idle_ms: u64) -> bool {
+        if std::mem::take(&mut session.just_closed) {
+            session.seen_ms = now_ms;
+        }
+        now_ms - session.seen_ms >= idle_ms
+    }
+
     fn note_ready(&mut self, session: Option<usize>, message: &Json) {
         if let Some(at) = session
             && message.get("method").and_then(Json::as_str) == Some("notifications/initialized")
@@ -332,12 +356,17 @@ impl Model {
         }
     }
 
-    fn find(&self, request: &Request, id: &[u8], principal: Option<&'static str>) -> Checked<usize> {
-        let at = self
-            .sessions
-            .iter()
-            .position(|session| session.id == id && (session.owner.is_none() || session.owner == principal));
+    fn find(&mut self, request: &Request, id: &[u8], principal: Option<&'static str>) -> Checked<usize> {
+        let at = self.sessions.iter().position(|session| session.id == id);
         let at = at.ok_or(Rejection::UnknownSession)?;
+        if Self::is_idle(&mut self.sessions[at], self.now_ms, self.limits.session_idle) {
+            self.sessions.remove(at);
+            return Err(Rejection::UnknownSession);
+        }
+        let session = &self.sessions[at];
+        if session.owner.is_some() && session.owner != principal {
+            return Err(Rejection::UnknownSession);
+        }
         check_version(request, Some(self.sessions[at].revision))?;
         Ok(at)
     }
@@ -350,12 +379,13 @@ impl Model {
         principal: Option<&'static str>,
     ) -> Checked<Verdict> {
         let sent = request.values("mcp-session-id").first().copied();
-        let session = sent.and_then(|id| self.find(request, id, principal).ok());
-        let session = session.filter(|&at| self.sessions[at].revision == LEGACY[0]);
-        let (Json::Array(elements), Some(session)) = (message, session) else {
+        let (Json::Array(elements), Some(id)) = (message, sent) else {
             return Err(Rejection::InvalidMessage);
         };
-        self.sessions[session].seen_ms = self.now_ms;
+        let session = self.find(request, id, principal)?;
+        if self.sessions[session].revision != LEGACY[0] {
+            return Err(Rejection::InvalidMessage);
+        }
         if elements.is_empty() || elements.len() > 100 {
             return Err(Rejection::InvalidMessage);
         }
@@ -365,6 +395,7 @@ impl Model {
         if elements.iter().any(|element| element.get("method").and_then(Json::as_str) == Some("initialize")) {
             return Err(Rejection::InvalidMessage);
         }
+        self.touch(Some(session));
         Ok(Verdict::Batch(elements.iter().map(|element| self.element(session, element)).collect()))
     }
 
@@ -415,8 +446,17 @@ impl Model {
     /// Sessions that are idle end; says how many.
     pub fn sweep(&mut self) -> u64 {
         let before = self.sessions.len();
-        self.sessions.retain(|session| self.now_ms - session.seen_ms < self.limits.session_idle);
+        let (now, idle) = (self.now_ms, self.limits.session_idle);
+        self.sessions.retain_mut(|session| !Self::is_idle(session, now, idle));
         (before - self.sessions.len()) as u64
+    }
+}
+
+/// The origin that CORS headers of any answer repeat.
+pub fn allowed_origin(request: &Request) -> Option<&[u8]> {
+    match request.values("origin")[..] {
+        [value] if tables::verdict(&tables::ORIGINS, value) => Some(value),
+        _ => None,
     }
 }
 
@@ -522,7 +562,8 @@ fn has_common_params(params: &Json) -> bool {
     match params.get("_meta") {
         None | Some(Json::Null) => true,
         Some(meta @ Json::Object(_)) => match meta.get("progressToken") {
-            None | Some(Json::Null | Json::Text(_)) => true,
+            None | Some(Json::Null) => true,
+            Some(Json::Text(token)) => token.len() <= 8192,
             Some(Json::Number(token)) => json::is_integral_value(token),
             Some(_) => false,
         },

@@ -35,6 +35,8 @@ pub struct Outcome {
     pub era: Option<Era>,
     /// The origin that CORS headers repeat.
     pub cors: Vec<u8>,
+    /// Whether a call was pending before.
+    pub waited: bool,
 }
 
 /// What came of putting a request on the road.
@@ -69,6 +71,11 @@ impl Rig {
         Self { road, scratch, exchange: Exchange::new(true), head: Vec::new() }
     }
 
+    /// The lane of the last request.
+    pub fn era(&self) -> Option<Era> {
+        self.exchange.era
+    }
+
     /// Puts a request on the road.
     pub fn run(&mut self, request: &Request) -> Ran {
         let Some(index) = self.write_head(request) else { return Ran::NoHead };
@@ -89,7 +96,10 @@ impl Rig {
         let mut cx = Context::from_waker(Waker::noop());
         match road.post(head, ticket, &mut body, len, scratch, &peer, exchange, &mut cx) {
             Answer::Done(reply) => outcome(reply, exchange, Vec::new()),
-            Answer::Pending(pending) => see_through(pending, exchange),
+            Answer::Pending(pending) => match see_through(pending, exchange) {
+                Ran::Answered(outcome) => Ran::Answered(Outcome { waited: true, ..outcome }),
+                ran @ (Ran::NoHead | Ran::GivenUp) => ran,
+            },
         }
     }
 
@@ -142,7 +152,15 @@ impl Rig {
 
 fn outcome(reply: Reply, exchange: &Exchange, events: Vec<Vec<u8>>) -> Ran {
     let (body, cors) = (exchange.body.clone(), exchange.cors.clone());
-    Ran::Answered(Outcome { reply, body, events, mark: exchange.mark, era: exchange.era, cors })
+    Ran::Answered(Outcome {
+        reply,
+        body,
+        events,
+        mark: exchange.mark,
+        era: exchange.era,
+        cors,
+        waited: false,
+    })
 }
 
 /// Polls a call until it is answered, but not for ever.
