@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::future::Future;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 use twolane::{AccessLog, Error, Server, ServerInfo, Workers};
@@ -16,7 +17,7 @@ pub(crate) fn run(plan: Plan, filter: &str) -> ExitCode {
     if let Err(error) = log_to_stderr(filter) {
         return fail(&error);
     }
-    match bind(plan).and_then(serve) {
+    match bind(plan).and_then(|(server, log)| serve(server, log.as_ref())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error.to_string()),
     }
@@ -33,7 +34,7 @@ fn log_to_stderr(filter: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn bind(plan: Plan) -> Result<Server, Error> {
+fn bind(plan: Plan) -> Result<(Server, Option<AccessLog>), Error> {
     let Plan { listen, settings, workers, stealing, access_log, cache_ttl_ms, instructions } = plan;
     let mut info = ServerInfo::new("twolane", env!("CARGO_PKG_VERSION"));
     info.instructions = instructions;
@@ -43,11 +44,12 @@ fn bind(plan: Plan) -> Result<Server, Error> {
         .workers(if stealing { Workers::Stealing(workers) } else { Workers::PerCore(workers) })
         .info(info)
         .cache_ttl_ms(cache_ttl_ms);
-    if let Some(target) = access_log {
-        builder = builder.access_log(open_log(&target)?);
+    let log = access_log.as_deref().map(open_log).transpose()?;
+    if let Some(log) = &log {
+        builder = builder.access_log(log.clone());
     }
     demo::register(builder.registry())?;
-    builder.build()
+    Ok((builder.build()?, log))
 }
 
 fn open_log(target: &str) -> Result<AccessLog, Error> {
@@ -61,7 +63,10 @@ fn open_log(target: &str) -> Result<AccessLog, Error> {
         .map_err(|source| Error::Io { context: "starting the access log".to_owned(), source })
 }
 
-fn serve(server: Server) -> Result<(), Error> {
+/// How long the last lines of the access log may take at the end.
+const LOG_FLUSH: Duration = Duration::from_secs(2);
+
+fn serve(server: Server, log: Option<&AccessLog>) -> Result<(), Error> {
     let shutdown = shutdown_signal()?;
     let mut out = std::io::stdout().lock();
     for url in server.urls() {
@@ -70,7 +75,11 @@ fn serve(server: Server) -> Result<(), Error> {
     }
     let _ = out.flush();
     drop(out);
-    server.run_workers(shutdown)
+    let served = server.run_workers(shutdown);
+    if let Some(log) = log {
+        log.flush(LOG_FLUSH);
+    }
+    served
 }
 
 /// Ready when the process is asked to stop. The signals are taken from now on, so that none is missed while the server starts.

@@ -52,7 +52,7 @@ pub struct Answered<'a> {
     pub method: &'a str,
     /// The name of the tool that was called, as sent, cut at 128 bytes; empty where there was none.
     pub name: &'a str,
-    /// The HTTP status.
+    /// The HTTP status; 499 where the client was gone before there was an answer.
     pub status: u16,
     /// Body bytes sent.
     pub bytes: u64,
@@ -62,11 +62,19 @@ pub struct Answered<'a> {
     pub mark: Option<Mark>,
 }
 
+/// What goes to the writer's thread.
+enum Line {
+    /// A line to write.
+    Text(Vec<u8>),
+    /// Tell once everything before has been written.
+    Flush(SyncSender<()>),
+}
+
 /// Where answers are told: a log of JSON lines, an observer, or both. Lines that the writer is too slow for are dropped and counted: a
 /// log never holds up an answer.
 #[derive(Clone)]
 pub struct AccessLog {
-    lines: Option<SyncSender<Vec<u8>>>,
+    lines: Option<SyncSender<Line>>,
     observer: Option<Arc<dyn Observer>>,
     dropped: Arc<AtomicU64>,
 }
@@ -95,6 +103,16 @@ impl AccessLog {
         self
     }
 
+    /// Waits until every line told so far has been written, but not for longer than `most`.
+    pub fn flush(&self, most: Duration) {
+        let Some(lines) = &self.lines else { return };
+        let (done, written) = sync_channel(1);
+        if lines.try_send(Line::Flush(done)).is_ok() {
+            // A writer that has failed or hangs is not waited for.
+            let _ = written.recv_timeout(most);
+        }
+    }
+
     /// How many lines were dropped.
     #[must_use]
     pub fn dropped(&self) -> u64 {
@@ -106,7 +124,7 @@ impl AccessLog {
             observer.answered(answered);
         }
         if let Some(lines) = &self.lines {
-            match lines.try_send(render(answered)) {
+            match lines.try_send(Line::Text(render(answered))) {
                 Ok(()) => {}
                 Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
                     self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -123,18 +141,24 @@ impl fmt::Debug for AccessLog {
 }
 
 /// Writes until the senders are gone; flushes whenever the queue runs dry. A sink that fails ends the log, not the server.
-fn write_lines(queue: &Receiver<Vec<u8>>, sink: impl Write) {
+fn write_lines(queue: &Receiver<Line>, sink: impl Write) {
     let mut sink = BufWriter::new(sink);
     while let Ok(line) = queue.recv() {
+        let mut waiting = Vec::new();
         let mut next = Some(line);
         while let Some(line) = next {
-            if sink.write_all(&line).is_err() {
-                return;
+            match line {
+                Line::Text(text) if sink.write_all(&text).is_err() => return,
+                Line::Text(_) => {}
+                Line::Flush(done) => waiting.push(done),
             }
             next = queue.try_recv().ok();
         }
         if sink.flush().is_err() {
             return;
+        }
+        for done in waiting {
+            let _ = done.try_send(());
         }
     }
 }
@@ -313,6 +337,18 @@ mod tests {
             entry.finish(&log, None, 400, 0, &Exchange::new(true));
         }
         assert_eq!(log.dropped(), 2);
+    }
+
+    #[test]
+    fn flushing_waits_for_what_was_told() {
+        let (lines, written) = channel();
+        let log = AccessLog::to_writer(Pipe(lines)).unwrap();
+        for _ in 0..100 {
+            Note::unread(HttpVersion::Http11).finish(&log, None, 400, 0, &Exchange::new(true));
+        }
+        log.flush(Duration::from_secs(60));
+        let text: Vec<u8> = written.try_iter().flatten().collect();
+        assert_eq!(text.iter().filter(|&&byte| byte == b'\n').count(), 100);
     }
 
     #[test]

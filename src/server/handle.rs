@@ -1,47 +1,57 @@
 //! What an embedding program keeps of a server that runs.
 
-use crate::conn::stop::{Phase, Stop};
+use std::sync::Arc;
+
+use crate::conn::Service;
+use crate::conn::stop::Phase;
 use crate::road::Road;
 use crate::tables::rejection::Rejection;
 use crate::tools::Registry;
 
 /// A server's counters and its tools, readable while it runs and after. Cloning is cheap.
 #[derive(Debug, Clone)]
-pub struct Handle {
-    road: Road,
-    stop: Stop,
-}
+pub struct Handle(Arc<Service>);
 
 impl Handle {
-    pub(super) const fn new(road: Road, stop: Stop) -> Self {
-        Self { road, stop }
+    pub(super) const fn new(service: Arc<Service>) -> Self {
+        Self(service)
+    }
+
+    fn road(&self) -> &Road {
+        self.0.road()
+    }
+
+    /// How many HTTP/2 connections were ended over a fault of the peer that no request came of, floods among them.
+    #[must_use]
+    pub fn http2_faults(&self) -> u64 {
+        self.0.http2_faults()
     }
 
     /// How often a row of the rejection table was met.
     #[must_use]
     pub fn rejections(&self, rejection: Rejection) -> u64 {
-        self.road.rejections().get(rejection)
+        self.road().rejections().get(rejection)
     }
 
     /// How many legacy sessions are open.
     #[must_use]
     pub fn sessions(&self) -> u64 {
-        self.road.sessions()
+        self.road().sessions()
     }
 
     /// The tools: they may be added, replaced and removed while the server runs.
     #[must_use]
     pub fn registry(&self) -> &Registry {
-        self.road.registry()
+        self.road().registry()
     }
 
     /// Ends idle legacy sessions now rather than at the next tick, and says how many.
     pub fn sweep(&self) -> u64 {
-        self.road.sweep()
+        self.road().sweep()
     }
 
     /// Drains the server, as its shutdown signal does.
     pub fn shut_down(&self) {
-        self.stop.advance(Phase::Draining);
+        self.0.stop().advance(Phase::Draining);
     }
 }

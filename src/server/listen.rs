@@ -53,7 +53,8 @@ pub(super) fn register(sockets: Vec<Socket>) -> Result<Vec<TcpListener>, Error> 
         .map_err(|source| Error::Io { context: "registering a listener".to_owned(), source })
 }
 
-/// Counts open connections across all workers, and keeps newcomers out at the limit: they wait in the listen queue.
+/// Counts open connections across all workers, and keeps newcomers out at the limit: each listener holds one that it has accepted, and the
+/// others wait in the listen queue.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     places: Arc<Semaphore>,

@@ -49,7 +49,7 @@ impl Server {
     /// What to keep of the server while it runs.
     #[must_use]
     pub fn handle(&self) -> Handle {
-        Handle::new(self.service.road().clone(), self.service.stop().clone())
+        Handle::new(Arc::clone(&self.service))
     }
 
     /// Binds every address of `config`. Where an address has port 0 the system chooses one.

@@ -27,11 +27,14 @@ mod behind;
 use std::pin::Pin;
 
 pub use arguments::{ArgumentFault, Arguments, NotAnObject};
+#[doc(hidden)]
 pub use behind::Behind;
+#[doc(hidden)]
 pub use call::{CallInfo, CallShared, CallSlot};
 pub use content::{Content, Role};
 pub use context::{Canceller, Context};
 pub use cursor::BadCursor;
+#[doc(hidden)]
 pub use entry::Entry;
 pub use error::ToolError;
 pub use handler::{AsyncHandler, SyncHandler};
@@ -41,7 +44,9 @@ pub use link::ResourceLink;
 pub use raw::RawTool;
 pub use registry::{Edit, Registry};
 pub use result::{ToolResult, write_result};
+#[doc(hidden)]
 pub use running::Running;
+#[doc(hidden)]
 pub use snapshot::Snapshot;
 pub use spec::{Icon, Theme, ToolAnnotations, ToolSpec};
 pub use typed::Typed;
