@@ -103,7 +103,10 @@ fn with_sessions(bytes: &[u8], world: &World) -> Vec<u8> {
 fn replace(bytes: &mut [u8], stand_in: &[u8], session: &SessionText) {
     const LINE: &[u8] = b"\r\nMcp-Session-Id: ";
     for at in LINE.len()..bytes.len() {
-        if bytes[at..].starts_with(stand_in) && bytes[at - LINE.len()..at].eq_ignore_ascii_case(LINE) {
+        if bytes[at] == stand_in[0]
+            && bytes[at..].starts_with(stand_in)
+            && bytes[at - LINE.len()..at].eq_ignore_ascii_case(LINE)
+        {
             bytes[at..at + stand_in.len()].copy_from_slice(session);
         }
     }

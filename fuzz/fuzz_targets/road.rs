@@ -11,12 +11,12 @@ use libfuzzer_sys::fuzz_target;
 use tokio::runtime::Runtime;
 use twolane::reply::{Content, Extra, Mark};
 use twolane::tables::rejection::{IdRule, Rejection, RowHeader};
-use twolane::tables::versions::Era;
 use twolane_fuzz::json::{self, Json};
 use twolane_fuzz::model::{self, Answered, Element, Model, Session, Verdict};
 use twolane_fuzz::response;
 use twolane_fuzz::rig::{Outcome, Ran, Request, Rig};
 use twolane_fuzz::script::{Script, Sent, Step};
+use twolane_fuzz::tables;
 use twolane_fuzz::world::{Options, Tools, World};
 
 /// Sessions that are open when a run begins: revision, and whether ready.
@@ -92,7 +92,7 @@ impl Run {
                 "sessions after {step:?}"
             );
         }
-        // What is left tells when it was last seen.
+        // What is left tells when it was last used.
         while !self.model.sessions.is_empty() {
             self.wait(250);
             self.sweep();
@@ -119,12 +119,6 @@ impl Run {
             Ran::GivenUp => None,
         };
         let Some(verdict) = self.model.judge(&request) else { return false };
-        if self.rig.era() == Some(Era::Legacy)
-            && outcome.as_ref().is_none_or(|outcome| outcome.waited)
-            && let Some(session) = request.values("mcp-session-id").first()
-        {
-            self.model.closed(session);
-        }
         let told =
             || format!("{}\n{}\n{verdict:?}\n{outcome:?}", shown(&request), request.body.escape_ascii());
         self.check_counts(&rows, calls, &verdict, &told);
@@ -135,7 +129,22 @@ impl Run {
             }
             None => assert!(matches!(verdict, Verdict::Answered(_) | Verdict::Batch(_)), "{}", told()),
         }
-        true
+        self.note_closed(&verdict, outcome.as_ref().is_none_or(|outcome| outcome.pending))
+    }
+
+    /// A call that went on has kept its session open until now. False where nobody can tell whether one has.
+    fn note_closed(&mut self, verdict: &Verdict, pending: bool) -> bool {
+        match verdict {
+            Verdict::Answered(Answered { session: Some(id), .. }) if pending => {
+                let session = self.model.sessions.iter_mut().find(|session| session.id == *id);
+                session.expect("it was found").just_closed = true;
+                true
+            }
+            Verdict::Batch(elements) => !elements.iter().flatten().any(
+                |element| matches!(element, Element::Answered(answered) if answered.method == "tools/call"),
+            ),
+            _ => true,
+        }
     }
 
     fn rows(&self) -> Vec<u64> {
@@ -205,7 +214,10 @@ impl Run {
                 check_elements(&answers, elements, told);
             }
         }
-        let cors = model::allowed_origin(request).unwrap_or_default();
+        let cors = match request.values("origin")[..] {
+            [origin] if tables::verdict(&tables::ORIGINS, origin) => origin,
+            _ => b"",
+        };
         assert_eq!(outcome.cors, cors, "CORS headers are for allowed origins\n{}", told());
     }
 

@@ -65,30 +65,66 @@ pub fn mirrored(request: &Request, message: &Json) -> Result<(), Unfit> {
     if message.get("method").and_then(Json::as_str) != Some("tools/call") || !lookup {
         return Ok(());
     }
-    let argument = |key: &str| of("arguments").and_then(|arguments| arguments.get(key));
-    parameter(request, "mcp-param-region", argument("region"), |text, body| match body {
-        Json::Text(body) => Ok(text == body),
-        _ => Ok(true),
-    })?;
-    let limit = argument("options").and_then(|options| options.get("limit"));
+    let bound = |path: &[&str]| Bound::find(of("arguments"), path);
+    parameter(
+        request,
+        "mcp-param-region",
+        bound(&["region"]).of(|body| body.as_str().is_some()),
+        |text, body| Ok(body.is_none_or(|body| body.as_str() == Some(text))),
+    )?;
+    let limit = match bound(&["options", "limit"]) {
+        // No tool is served such a number.
+        Bound::Value(Json::Number(spelling))
+            if !json::is_integer(spelling) && magnitude(spelling) >= 1e38 =>
+        {
+            Bound::Absent
+        }
+        bound => bound.of(|body| matches!(body, Json::Number(spelling) if whole(spelling).is_some())),
+    };
     parameter(request, "mcp-param-limit", limit, |text, body| {
         let sent = integer(text).ok_or(Unfit::Malformed)?;
-        match body {
-            Json::Number(spelling) => Ok(whole(spelling).is_none_or(|body| body == sent)),
-            _ => Ok(true),
-        }
+        Ok(body.is_none_or(|body| matches!(body, Json::Number(spelling) if whole(spelling) == Some(sent))))
     })?;
-    parameter(request, "mcp-param-dry", argument("dry"), |text, body| {
-        let sent = match text {
-            "true" => true,
-            "false" => false,
-            _ => return Err(Unfit::Malformed),
-        };
-        match body {
-            Json::Bool(body) => Ok(*body == sent),
-            _ => Ok(true),
+    parameter(
+        request,
+        "mcp-param-dry",
+        bound(&["dry"]).of(|body| matches!(body, Json::Bool(_))),
+        |text, body| {
+            let sent = match text {
+                "true" => true,
+                "false" => false,
+                _ => return Err(Unfit::Malformed),
+            };
+            Ok(body.is_none_or(|body| *body == Json::Bool(sent)))
+        },
+    )
+}
+
+/// What a parameter is bound to.
+enum Bound<'j> {
+    /// Nothing is there, or null.
+    Absent,
+    /// Something of another type.
+    Unspellable,
+    Value(&'j Json),
+}
+
+impl<'j> Bound<'j> {
+    fn find(value: Option<&'j Json>, path: &[&str]) -> Self {
+        match (value, path) {
+            (None | Some(Json::Null), _) => Self::Absent,
+            (Some(value), []) => Self::Value(value),
+            (Some(value @ Json::Object(_)), [key, rest @ ..]) => Self::find(value.get(key), rest),
+            (Some(_), _) => Self::Unspellable,
         }
-    })
+    }
+
+    fn of(self, is_right: impl Fn(&Json) -> bool) -> Self {
+        match self {
+            Self::Value(value) if !is_right(value) => Self::Unspellable,
+            bound => bound,
+        }
+    }
 }
 
 /// A notification needs no header, but what it sends must fit.
@@ -126,32 +162,26 @@ fn rows(request: &Request, message: &Json, required: bool) -> Result<(), Unfit> 
     Ok(())
 }
 
-/// A declared parameter. `fits` is asked with a body value that is there, of whatever type, and looks at the header's form first.
+/// A declared parameter. `fits` looks at the header's form first, and then at the body's value where there is one to compare with.
 fn parameter(
     request: &Request,
     header: &str,
-    body: Option<&Json>,
-    fits: impl Fn(&str, &Json) -> Result<bool, Unfit>,
+    bound: Bound<'_>,
+    fits: impl Fn(&str, Option<&Json>) -> Result<bool, Unfit>,
 ) -> Result<(), Unfit> {
-    let body = body.filter(|body| **body != Json::Null);
-    let spelled = match (header, body) {
-        (_, None) => false,
-        ("mcp-param-region", Some(body)) => body.as_str().is_some(),
-        ("mcp-param-limit", Some(body)) => {
-            matches!(body, Json::Number(spelling) if whole(spelling).is_some())
-        }
-        (_, Some(body)) => matches!(body, Json::Bool(_)),
-    };
     let value = match request.values(header)[..] {
-        [] if spelled => return Err(Unfit::Missing),
+        [] if matches!(bound, Bound::Value(_)) => return Err(Unfit::Missing),
         [] => return Ok(()),
         [value] => value,
         _ => return Err(Unfit::Duplicated),
     };
     let text = decoded(value).ok_or(Unfit::Malformed)?;
-    // The form is looked at even where there is nothing to compare with.
-    let fitting = fits(&text, body.unwrap_or(&Json::Null))?;
-    if body.is_some() && fitting { Ok(()) } else { Err(Unfit::Mismatch) }
+    let fitting = match bound {
+        Bound::Value(body) => fits(&text, Some(body))?,
+        Bound::Unspellable => fits(&text, None)?,
+        Bound::Absent => fits(&text, None).map(|_| false)?,
+    };
+    if fitting { Ok(()) } else { Err(Unfit::Mismatch) }
 }
 
 /// Visible ASCII, spaces and tabs.
@@ -183,5 +213,9 @@ fn whole(spelling: &str) -> Option<i128> {
         return spelling.parse().ok();
     }
     let value: f64 = spelling.parse().ok()?;
-    (value.fract() == 0.0 && value.abs() < 9.2e18).then_some(value as i128)
+    (value.fract() == 0.0).then_some(value as i128)
+}
+
+fn magnitude(spelling: &str) -> f64 {
+    spelling.parse::<f64>().map_or(0.0, f64::abs)
 }

@@ -25,9 +25,9 @@ impl Control {
         z as usize % bound.max(1)
     }
 
-    /// Ascending offsets into `len` bytes at which to cut them; the ends are not among them. Sometimes every offset.
+    /// Ascending offsets into `len` bytes at which to cut them; the ends are not among them. Sometimes every offset, if they are few.
     pub fn cuts(&mut self, len: usize) -> Vec<usize> {
-        if self.below(8) == 0 {
+        if self.below(8) == 0 && len <= 300 {
             return (1..len).collect();
         }
         let count = self.below(8);

@@ -38,6 +38,8 @@ pub struct Answered {
     pub method: String,
     /// `initialize` that opens a session of this revision.
     pub opens: Option<&'static str>,
+    /// The session it was sent in.
+    pub session: Option<SessionText>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -53,9 +55,19 @@ pub struct Session {
     pub revision: &'static str,
     pub ready: bool,
     pub owner: Option<&'static str>,
+    /// When its idle time began.
     pub seen_ms: u64,
-    /// Its last open call has ended since somebody looked: the idle time starts at the next look.
+    /// Its last open call has ended, and its idle time begins when somebody looks next.
     pub just_closed: bool,
+}
+
+impl Session {
+    fn is_idle(&mut self, now_ms: u64, idle_ms: u64) -> bool {
+        if std::mem::take(&mut self.just_closed) {
+            self.seen_ms = now_ms;
+        }
+        now_ms - self.seen_ms >= idle_ms
+    }
 }
 
 /// Everything that a server remembers.
@@ -281,7 +293,7 @@ impl Model {
         if method == "tools/call" && lacks_capability(message) {
             return Err(Rejection::MissingClientCapability);
         }
-        Ok(Verdict::Answered(answered(message, true, None)))
+        Ok(Verdict::Answered(answered(message, true)))
     }
 
     fn legacy(
@@ -314,7 +326,9 @@ impl Model {
         if !is_valid(message, kind) {
             return Err(Rejection::InvalidMessage);
         }
-        self.touch(session);
+        if let Some(at) = session {
+            self.touch(at);
+        }
         if kind != Kind::Request {
             self.note_ready(session, message);
             return Ok(Verdict::Accepted);
@@ -323,29 +337,11 @@ impl Model {
         if opens.is_some() && self.sessions.len() as u64 >= self.limits.sessions {
             return Err(Rejection::SessionCap);
         }
-        Ok(Verdict::Answered(answered(message, false, opens)))
-    }
-
-    /// A message was taken: the session's idle time starts over.
-    fn touch(&mut self, session: Option<usize>) {
-        if let Some(at) = session {
-            (self.sessions[at].seen_ms, self.sessions[at].just_closed) = (self.now_ms, false);
-        }
-    }
-
-    /// A call of this session was pending and has ended.
-    pub fn closed(&mut self, id: &[u8]) {
-        if let Some(session) = self.sessions.iter_mut().find(|session| session.id == id) {
-            session.just_closed = true;
-        }
-    }
-
-    /// Somebody with a clock looks at a session: whether it has been idle for too long.
-    fn is_idle(session: &mut Session, now_ms: u64, idle_ms: u64) -> bool {
-        if std::mem::take(&mut session.just_closed) {
-            session.seen_ms = now_ms;
-        }
-        now_ms - session.seen_ms >= idle_ms
+        Ok(Verdict::Answered(Answered {
+            opens,
+            session: session.map(|at| self.sessions[at].id),
+            ..answered(message, false)
+        }))
     }
 
     fn note_ready(&mut self, session: Option<usize>, message: &Json) {
@@ -356,10 +352,16 @@ impl Model {
         }
     }
 
+    /// A message was taken.
+    fn touch(&mut self, at: usize) {
+        (self.sessions[at].seen_ms, self.sessions[at].just_closed) = (self.now_ms, false);
+    }
+
+    /// A session that has been idle for too long has ended when somebody looks for it.
     fn find(&mut self, request: &Request, id: &[u8], principal: Option<&'static str>) -> Checked<usize> {
-        let at = self.sessions.iter().position(|session| session.id == id);
-        let at = at.ok_or(Rejection::UnknownSession)?;
-        if Self::is_idle(&mut self.sessions[at], self.now_ms, self.limits.session_idle) {
+        let at =
+            self.sessions.iter().position(|session| session.id == id).ok_or(Rejection::UnknownSession)?;
+        if self.sessions[at].is_idle(self.now_ms, self.limits.session_idle) {
             self.sessions.remove(at);
             return Err(Rejection::UnknownSession);
         }
@@ -367,7 +369,7 @@ impl Model {
         if session.owner.is_some() && session.owner != principal {
             return Err(Rejection::UnknownSession);
         }
-        check_version(request, Some(self.sessions[at].revision))?;
+        check_version(request, Some(session.revision))?;
         Ok(at)
     }
 
@@ -383,10 +385,7 @@ impl Model {
             return Err(Rejection::InvalidMessage);
         };
         let session = self.find(request, id, principal)?;
-        if self.sessions[session].revision != LEGACY[0] {
-            return Err(Rejection::InvalidMessage);
-        }
-        if elements.is_empty() || elements.len() > 100 {
+        if self.sessions[session].revision != LEGACY[0] || elements.is_empty() || elements.len() > 100 {
             return Err(Rejection::InvalidMessage);
         }
         if elements.iter().any(|element| !json::repeated(element).is_empty()) {
@@ -395,7 +394,7 @@ impl Model {
         if elements.iter().any(|element| element.get("method").and_then(Json::as_str) == Some("initialize")) {
             return Err(Rejection::InvalidMessage);
         }
-        self.touch(Some(session));
+        self.touch(session);
         Ok(Verdict::Batch(elements.iter().map(|element| self.element(session, element)).collect()))
     }
 
@@ -418,7 +417,7 @@ impl Model {
             self.note_ready(Some(session), message);
             return None;
         }
-        Some(Element::Answered(answered(message, false, None)))
+        Some(Element::Answered(answered(message, false)))
     }
 
     fn bodiless(&mut self, request: &Request) -> Checked<Verdict> {
@@ -446,17 +445,9 @@ impl Model {
     /// Sessions that are idle end; says how many.
     pub fn sweep(&mut self) -> u64 {
         let before = self.sessions.len();
-        let (now, idle) = (self.now_ms, self.limits.session_idle);
-        self.sessions.retain_mut(|session| !Self::is_idle(session, now, idle));
+        let (now_ms, idle_ms) = (self.now_ms, self.limits.session_idle);
+        self.sessions.retain_mut(|session| !session.is_idle(now_ms, idle_ms));
         (before - self.sessions.len()) as u64
-    }
-}
-
-/// The origin that CORS headers of any answer repeat.
-pub fn allowed_origin(request: &Request) -> Option<&[u8]> {
-    match request.values("origin")[..] {
-        [value] if tables::verdict(&tables::ORIGINS, value) => Some(value),
-        _ => None,
     }
 }
 
@@ -537,10 +528,10 @@ fn is_valid(message: &Json, kind: Kind) -> bool {
     }
 }
 
-fn answered(message: &Json, modern: bool, opens: Option<&'static str>) -> Answered {
+fn answered(message: &Json, modern: bool) -> Answered {
     let id = message.get("id").cloned().expect("a request");
     let method = message.get("method").and_then(Json::as_str).unwrap_or_default().to_owned();
-    Answered { id, modern, method, opens }
+    Answered { id, modern, method, opens: None, session: None }
 }
 
 /// The revision of the session that an `initialize` opens; `None` where its params are not right.
@@ -562,8 +553,7 @@ fn has_common_params(params: &Json) -> bool {
     match params.get("_meta") {
         None | Some(Json::Null) => true,
         Some(meta @ Json::Object(_)) => match meta.get("progressToken") {
-            None | Some(Json::Null) => true,
-            Some(Json::Text(token)) => token.len() <= 8192,
+            None | Some(Json::Null | Json::Text(_)) => true,
             Some(Json::Number(token)) => json::is_integral_value(token),
             Some(_) => false,
         },

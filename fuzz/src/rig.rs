@@ -35,8 +35,8 @@ pub struct Outcome {
     pub era: Option<Era>,
     /// The origin that CORS headers repeat.
     pub cors: Vec<u8>,
-    /// Whether a call was pending before.
-    pub waited: bool,
+    /// Whether the call went on after its first poll.
+    pub pending: bool,
 }
 
 /// What came of putting a request on the road.
@@ -71,11 +71,6 @@ impl Rig {
         Self { road, scratch, exchange: Exchange::new(true), head: Vec::new() }
     }
 
-    /// The lane of the last request.
-    pub fn era(&self) -> Option<Era> {
-        self.exchange.era
-    }
-
     /// Puts a request on the road.
     pub fn run(&mut self, request: &Request) -> Ran {
         let Some(index) = self.write_head(request) else { return Ran::NoHead };
@@ -85,21 +80,18 @@ impl Rig {
         let (peer, len) = (Peer::default(), request.body.len());
         let declared = request.declared.then_some(len as u64);
         let ticket = match road.enter(head, declared, &peer, exchange) {
-            Entry::Answer(reply) => return outcome(reply, exchange, Vec::new()),
+            Entry::Answer(reply) => return outcome(reply, exchange, None),
             Entry::Body(ticket) => ticket,
         };
         if len as u64 > ticket.ceiling() {
             let reply = road.outgrown(head, &ticket, exchange);
-            return outcome(reply, exchange, Vec::new());
+            return outcome(reply, exchange, None);
         }
         let mut body = [&request.body[..], &[b'7'; PADDING]].concat();
         let mut cx = Context::from_waker(Waker::noop());
         match road.post(head, ticket, &mut body, len, scratch, &peer, exchange, &mut cx) {
-            Answer::Done(reply) => outcome(reply, exchange, Vec::new()),
-            Answer::Pending(pending) => match see_through(pending, exchange) {
-                Ran::Answered(outcome) => Ran::Answered(Outcome { waited: true, ..outcome }),
-                ran @ (Ran::NoHead | Ran::GivenUp) => ran,
-            },
+            Answer::Done(reply) => outcome(reply, exchange, None),
+            Answer::Pending(pending) => see_through(pending, exchange),
         }
     }
 
@@ -150,17 +142,11 @@ impl Rig {
     }
 }
 
-fn outcome(reply: Reply, exchange: &Exchange, events: Vec<Vec<u8>>) -> Ran {
+/// `events` of a call that went on.
+fn outcome(reply: Reply, exchange: &Exchange, events: Option<Vec<Vec<u8>>>) -> Ran {
     let (body, cors) = (exchange.body.clone(), exchange.cors.clone());
-    Ran::Answered(Outcome {
-        reply,
-        body,
-        events,
-        mark: exchange.mark,
-        era: exchange.era,
-        cors,
-        waited: false,
-    })
+    let (pending, events) = (events.is_some(), events.unwrap_or_default());
+    Ran::Answered(Outcome { reply, body, events, mark: exchange.mark, era: exchange.era, cors, pending })
 }
 
 /// Polls a call until it is answered, but not for ever.
@@ -173,7 +159,7 @@ fn see_through(mut pending: Pending, exchange: &mut Exchange) -> Ran {
                 assert!(pending.may_stream(), "an event for a client that takes no stream");
                 events.push(event);
             }
-            Poll::Ready(Step::Done(reply)) => return outcome(reply, exchange, events),
+            Poll::Ready(Step::Done(reply)) => return outcome(reply, exchange, Some(events)),
             Poll::Pending => {}
         }
     }
