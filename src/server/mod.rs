@@ -110,7 +110,7 @@ impl Server {
         Ok(())
     }
 
-    /// Serves on threads of its own, as [`Config::workers`] has it, until `shutdown` is ready and every connection has ended, or the
+    /// Serves on threads of its own, as [`Builder::workers`] has it, until `shutdown` is ready and every connection has ended, or the
     /// shutdown grace is over. Blocks the calling thread, on which `shutdown` is polled.
     ///
     /// # Errors
