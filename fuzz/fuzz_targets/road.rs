@@ -46,7 +46,7 @@ struct Run {
 
 impl Run {
     fn new(script: &Script) -> Self {
-        let options = Options { legacy: script.legacy != 0, auth: script.auth == 0 };
+        let options = Options { legacy: script.legacy != 255, auth: script.auth > 191 };
         let world = TOOLS.with(|tools| World::new(options, tools, model::limits()));
         let mut rig = Rig::new(&world);
         let open = |(revision, ready)| {

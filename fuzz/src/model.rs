@@ -5,6 +5,13 @@ use twolane::base::limits::Limits;
 use twolane::reply::SessionText;
 use twolane::tables::rejection::Rejection;
 
+mod head;
+mod message;
+
+pub use head::accepts;
+use head::{check_version, is_legacy, origin};
+use message::{Kind, answered, is_id, is_valid, kind, lacks_capability, opened, rejection_id};
+
 use crate::binding::{self, Unfit};
 use crate::json::{self, Json};
 use crate::rig::Request;
@@ -87,50 +94,9 @@ const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// The methods served, by lane.
 const LEGACY_METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
 const MODERN_METHODS: [&str; 3] = ["server/discover", "tools/list", "tools/call"];
-const TOOLS: [&str; 6] = ["echo", "divide", "steps", "wait", "needs", "lookup"];
 
 /// A refusal by a row, without an id yet.
 type Checked<T> = Result<T, Rejection>;
-
-/// The kind of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Request,
-    Notification,
-    Response,
-    Unknown,
-}
-
-fn kind(message: &Json) -> Kind {
-    let has = |key: &str| message.get(key).is_some();
-    match message.get("method") {
-        Some(Json::Text(_)) if has("id") => Kind::Request,
-        Some(Json::Text(_)) => Kind::Notification,
-        None if has("id") && (has("result") || has("error")) => Kind::Response,
-        Some(_) | None => Kind::Unknown,
-    }
-}
-
-/// The id rule: a request's own, else none.
-fn rejection_id(message: &Json) -> Option<Json> {
-    message.get("id").filter(|_| kind(message) == Kind::Request).cloned()
-}
-
-impl Request {
-    /// The values of a field, trimmed.
-    pub fn values(&self, name: &str) -> Vec<&[u8]> {
-        let is_it = |field: &&(Vec<u8>, Vec<u8>)| field.0.eq_ignore_ascii_case(name.as_bytes());
-        self.fields.iter().filter(is_it).map(|(_, value)| value.trim_ascii()).collect()
-    }
-
-    fn query(&self) -> Option<&[u8]> {
-        self.target.iter().position(|&byte| byte == b'?').map(|at| &self.target[at + 1..])
-    }
-
-    fn path(&self) -> &[u8] {
-        self.target.split(|&byte| byte == b'?').next().unwrap_or_default()
-    }
-}
 
 impl Model {
     /// Judges a request and takes note of what it changes. `None`: this reading is too naive for it.
@@ -451,136 +417,9 @@ impl Model {
     }
 }
 
-fn origin(request: &Request) -> Checked<()> {
-    match request.values("origin")[..] {
-        [] => {}
-        [value] if tables::verdict(&tables::ORIGINS, value) => {}
-        [_] => return Err(Rejection::OriginNotAllowed),
-        _ => return Err(Rejection::DuplicatedOrigin),
-    }
-    let hosts = request.values("host");
-    let host = request.authority.as_deref().map_or(hosts, |authority| vec![authority]);
-    match host[..] {
-        [] => Ok(()),
-        [value] if value == b"localhost:8080" || tables::verdict(&tables::HOSTS, value) => Ok(()),
-        _ => Err(Rejection::HostNotAllowed),
-    }
-}
-
-/// Whether JSON and event streams are admitted; `None` where ranges of several lines weigh against each other.
-pub fn accepts(request: &Request) -> Option<(bool, bool)> {
-    let lines = request.values("accept");
-    if lines.is_empty() {
-        return Some((true, true));
-    }
-    let excluding =
-        |line: &&[u8]| tables::EXCLUDING_ACCEPTS.iter().find(|(text, ..)| text.as_bytes() == *line);
-    if let [line] = lines[..]
-        && let Some((_, json, stream)) = excluding(&line)
-    {
-        return Some((*json, *stream));
-    }
-    let mut admitted = (false, false);
-    for line in &lines {
-        let (_, json, stream) = tables::ACCEPTS.iter().find(|(text, ..)| text.as_bytes() == *line)?;
-        admitted = (admitted.0 | json, admitted.1 | stream);
-    }
-    Some(admitted)
-}
-
-fn is_legacy(version: &[u8]) -> bool {
-    LEGACY.iter().any(|legacy| legacy.as_bytes() == version)
-}
-
-fn check_version(request: &Request, negotiated: Option<&str>) -> Checked<()> {
-    let Some(sent) = request.values("mcp-protocol-version").first().copied() else { return Ok(()) };
-    let strict = negotiated.is_some_and(|negotiated| negotiated != LEGACY[0]);
-    let fits = is_legacy(sent) && (!strict || negotiated.map(str::as_bytes) == Some(sent));
-    if fits { Ok(()) } else { Err(Rejection::ProtocolVersionMismatch) }
-}
-
-fn is_id(id: &Json) -> bool {
-    match id {
-        Json::Text(text) => text.len() <= 8192,
-        Json::Number(spelling) => json::is_integral(spelling),
-        Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => false,
-    }
-}
-
-/// The JSON-RPC envelope.
-fn is_valid(message: &Json, kind: Kind) -> bool {
-    if message.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
-        return false;
-    }
-    match kind {
-        Kind::Request | Kind::Notification => {
-            matches!(message.get("params"), None | Some(Json::Null | Json::Object(_)))
-        }
-        Kind::Response => match (message.get("result"), message.get("error")) {
-            (Some(result), None) => result.is_object(),
-            (None, Some(error)) => {
-                matches!(error.get("code"), Some(Json::Number(code)) if json::is_integral_value(code))
-                    && error.get("message").and_then(Json::as_str).is_some()
-            }
-            _ => false,
-        },
-        Kind::Unknown => false,
-    }
-}
-
-fn answered(message: &Json, modern: bool) -> Answered {
-    let id = message.get("id").cloned().expect("a request");
-    let method = message.get("method").and_then(Json::as_str).unwrap_or_default().to_owned();
-    Answered { id, modern, method, opens: None, session: None }
-}
-
-/// The revision of the session that an `initialize` opens; `None` where its params are not right.
-fn opened(message: &Json) -> Option<&'static str> {
-    let params = message.get("params")?;
-    if !has_common_params(params) {
-        return None;
-    }
-    let version = params.get("protocolVersion")?.as_str()?;
-    let client = params.get("clientInfo")?;
-    client.get("name")?.as_str()?;
-    client.get("version")?.as_str()?;
-    params.get("capabilities").filter(|capabilities| capabilities.is_object())?;
-    Some(LEGACY.iter().find(|legacy| **legacy == version).unwrap_or(&LEGACY[2]))
-}
-
-/// `_meta` is an object, and the progress token in it a string or an integer; null counts as absent.
-fn has_common_params(params: &Json) -> bool {
-    match params.get("_meta") {
-        None | Some(Json::Null) => true,
-        Some(meta @ Json::Object(_)) => match meta.get("progressToken") {
-            None | Some(Json::Null | Json::Text(_)) => true,
-            Some(Json::Number(token)) => json::is_integral_value(token),
-            Some(_) => false,
-        },
-        Some(_) => false,
-    }
-}
-
-/// A call of the tool `needs` by a client without the capability.
-fn lacks_capability(message: &Json) -> bool {
-    let params = message.get("params");
-    let of = |key: &str| params.and_then(|params| params.get(key));
-    let called = of("name").and_then(Json::as_str) == Some("needs")
-        && matches!(of("arguments"), None | Some(Json::Null | Json::Object(_)))
-        && params.is_none_or(has_common_params);
-    let capabilities = of("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/clientCapabilities"));
-    let declared = capabilities.and_then(|capabilities| capabilities.get("sampling"));
-    called && matches!(declared, None | Some(Json::Null))
-}
-
 /// How often handlers may have run for a message.
 pub fn most_calls(answered: &Answered) -> u64 {
     u64::from(answered.method == "tools/call")
-}
-
-/// Whether a word is a tool's name.
-pub fn is_tool(name: &str) -> bool {
-    TOOLS.contains(&name)
 }
 
 /// Whether a legacy method is served.
