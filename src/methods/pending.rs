@@ -1,4 +1,4 @@
-//! A tool call that goes on: what its answer needs, with nothing borrowed from the request.
+//! A call that goes on: what its answer needs, with nothing borrowed from the request.
 
 use std::sync::Arc;
 use std::task::{self, Poll};
@@ -8,10 +8,9 @@ use crate::reply::{Exchange, Reply, envelope};
 use crate::session::state::OpenGuard;
 use crate::tables::versions::{Era, Feature, Revision};
 use crate::tools::Identity;
-use crate::tools::Running;
-use crate::tools::{ToolResult, write_result};
+use crate::tools::{Produced, ProtocolError, Running, ToolResult, write_result};
 
-/// A call in flight. Dropping it cancels the tool.
+/// A call in flight. Dropping it cancels its handler.
 #[derive(Debug)]
 pub struct Pending {
     running: Running,
@@ -24,8 +23,8 @@ pub struct Pending {
     _open: Option<OpenGuard>,
     /// A notification that came before the call was handed over.
     first: Option<Vec<u8>>,
-    /// The result, while notifications sent before it are still on their way.
-    result: Option<ToolResult>,
+    /// What it came to, while notifications sent before that are still on their way.
+    produced: Option<Produced>,
 }
 
 /// What happened to a call.
@@ -55,15 +54,15 @@ impl Pending {
     ) -> Outcome {
         let polled = running.poll(cx);
         let first = if answering.may_stream { running.take_notification() } else { None };
-        let result = match polled {
-            Poll::Ready(result) if first.is_none() => {
+        let produced = match polled {
+            Poll::Ready(produced) if first.is_none() => {
                 let out = &mut exchange.body;
-                envelope::begin_result_for(out, request.id);
-                write_members(out, &result, answering.revision, answering.identity);
-                envelope::end_result(out);
+                envelope::begin(out);
+                request.id.write(out);
+                write(out, &produced, answering.revision, answering.identity);
                 return Outcome::Done(Reply::json(200));
             }
-            Poll::Ready(result) => Some(result),
+            Poll::Ready(produced) => Some(produced),
             Poll::Pending => None,
         };
         let mut id = Vec::new();
@@ -76,30 +75,30 @@ impl Pending {
             identity: Arc::clone(answering.identity),
             first,
             _open: request.session.map(|session| session.open()),
-            result,
+            produced,
         }))
     }
 
     /// Goes on with the call. Notifications come out before the result; where the client takes no stream they are dropped.
     pub fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Step> {
         loop {
-            // A result that comes now comes after everything the tool has sent by now.
-            if self.result.is_none()
-                && let Poll::Ready(result) = self.running.poll(cx)
+            // A result that comes now comes after everything the handler has sent by now.
+            if self.produced.is_none()
+                && let Poll::Ready(produced) = self.running.poll(cx)
             {
-                self.result = Some(result);
+                self.produced = Some(produced);
             }
             match self.first.take().or_else(|| self.running.take_notification()) {
                 Some(notification) if self.may_stream => return Poll::Ready(Step::Event(notification)),
                 Some(_) => continue,
                 None => {}
             }
-            let Some(result) = self.result.take() else { return Poll::Pending };
+            let Some(produced) = self.produced.take() else { return Poll::Pending };
             let out = &mut exchange.body;
             out.clear();
-            envelope::begin_result(out, &self.id);
-            write_members(out, &result, self.revision, &self.identity);
-            envelope::end_result(out);
+            envelope::begin(out);
+            out.extend_from_slice(&self.id);
+            write(out, &produced, self.revision, &self.identity);
             return Poll::Ready(Step::Done(Reply::json(200)));
         }
     }
@@ -117,7 +116,25 @@ impl Pending {
     }
 }
 
-fn write_members(out: &mut Vec<u8>, result: &ToolResult, revision: Revision, identity: &Identity) {
+/// Appends what a call came to, to an envelope whose id is there.
+fn write(out: &mut Vec<u8>, produced: &Produced, revision: Revision, identity: &Identity) {
+    match produced {
+        Produced::Tool(result) => {
+            envelope::open_result(out);
+            write_tool(out, result, revision, identity);
+            envelope::end_result(out);
+        }
+        Produced::Failed(error) => write_failure(out, error),
+    }
+}
+
+#[cold]
+fn write_failure(out: &mut Vec<u8>, error: &ProtocolError) {
+    let data = error.data.as_ref().map(|data| data.to_string().into_bytes());
+    envelope::write_error_member(out, error.code, &error.message, data.as_deref());
+}
+
+fn write_tool(out: &mut Vec<u8>, result: &ToolResult, revision: Revision, identity: &Identity) {
     if revision.has(Feature::ModernResults) {
         write_result(out, result, revision, identity.server_info());
         out.extend_from_slice(b",\"resultType\":\"complete\"");

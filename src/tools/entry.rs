@@ -10,8 +10,9 @@ use crate::tables::versions::Revision;
 
 use super::arguments::{ArgumentFault, Arguments};
 use super::context::Context;
+use super::produced::{Payload, Subject, log_panic};
 use super::result::ToolResult;
-use super::running::{Payload, Running};
+use super::running::Running;
 use super::spec::ToolSpec;
 use super::{Started, Tool};
 
@@ -84,8 +85,8 @@ impl Entry {
         context: Context,
         timeout: Duration,
     ) -> Running {
-        let started = self.begin(arguments, &context);
-        Running::new(Arc::clone(self), context, started, self.timeout.unwrap_or(timeout))
+        let work = Subject::work(self, self.begin(arguments, &context));
+        Running::new(Subject::Tool(Arc::clone(self)), context, work, self.timeout.unwrap_or(timeout))
     }
 
     fn begin(&self, arguments: Arguments<'_, '_>, context: &Context) -> Started {
@@ -115,15 +116,9 @@ impl Entry {
         ToolResult::error(text)
     }
 
-    /// The result of a handler that panicked. What it said stays in the log.
-    pub(super) fn panicked(&self, payload: Payload) -> ToolResult {
-        let said = payload
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        tracing::error!(tool = &*self.name, panic = said.unwrap_or("(not a text)"), "a tool panicked");
-        // Dropping what was thrown may panic again.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    /// The result of a tool that panicked while it was started.
+    fn panicked(&self, payload: Payload) -> ToolResult {
+        log_panic("Tool", &self.name, payload);
         ToolResult::error(format!("Tool \"{}\" failed unexpectedly", self.name))
     }
 

@@ -14,6 +14,7 @@ mod arguments;
 mod call;
 mod context;
 mod running;
+mod produced;
 mod entry;
 mod handler;
 mod typed;
@@ -41,6 +42,9 @@ pub use handler::{AsyncHandler, SyncHandler};
 pub use identity::{CacheScope, Identity, ServerInfo};
 pub use into_result::{IntoToolResult, Json};
 pub use link::ResourceLink;
+pub use produced::ProtocolError;
+#[doc(hidden)]
+pub use produced::{Produced, ProducedFuture, Subject, Work};
 pub use raw::RawTool;
 pub use registry::{Edit, Registry};
 pub use result::{ToolResult, write_result};

@@ -7,6 +7,7 @@ use crate::tables::versions::{Feature, Revision};
 
 use super::content::Content;
 use super::members::Members;
+use super::produced::ProtocolError;
 
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,6 +20,8 @@ pub struct ToolResult {
     pub is_error: bool,
     /// `_meta` of the result.
     pub meta: Option<Box<Map>>,
+    /// A JSON-RPC error that takes the place of the result: the rest of it is then dropped.
+    pub failure: Option<Box<ProtocolError>>,
 }
 
 impl ToolResult {
@@ -38,6 +41,12 @@ impl ToolResult {
     #[must_use]
     pub fn error(text: impl Into<std::borrow::Cow<'static, str>>) -> Self {
         Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// No result: the call ends as a JSON-RPC error.
+    #[must_use]
+    pub fn protocol_error(error: ProtocolError) -> Self {
+        Self { failure: Some(Box::new(error)), ..Self::default() }
     }
 
     /// A result with structured content and the same JSON as a text block.

@@ -1,25 +1,25 @@
 //! A call that has been started: polled by the connection's task until its result is there.
 
-use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
+use super::HandlerFuture;
 use super::context::{Canceller, Context};
-use super::entry::Entry;
-use super::result::ToolResult;
-use super::{HandlerFuture, Job, Started};
+use super::produced::{Produced, ProducedFuture, Subject, Work};
+
+/// How a cancelled call failed.
+const CANCELLED: &str = "was cancelled";
 
 /// A started call. Needs a tokio runtime with a timer. Dropping it cancels the call.
 #[must_use = "a call runs only while it is polled"]
 pub struct Running {
-    entry: Arc<Entry>,
+    subject: Subject,
     context: Context,
     phase: Phase,
     timeout: Duration,
@@ -28,40 +28,42 @@ pub struct Running {
 }
 
 enum Phase {
-    Ready(ToolResult),
-    Future(HandlerFuture),
+    Ready(Produced),
+    Tool(HandlerFuture),
+    Future(ProducedFuture),
     /// Not yet on the blocking pool.
-    Blocking(Job),
-    Joining(JoinHandle<ToolResult>),
+    Blocking(Box<dyn FnOnce() -> Produced + Send>),
+    Joining(JoinHandle<Produced>),
     Over,
 }
 
 impl Running {
-    pub(super) fn new(entry: Arc<Entry>, context: Context, started: Started, timeout: Duration) -> Self {
-        let phase = match started {
-            Started::Ready(result) => Phase::Ready(result),
-            Started::Future(future) => Phase::Future(future),
-            Started::Blocking(job) => Phase::Blocking(job),
-            Started::Invalid(fault) => Phase::Ready(entry.refuse(&fault.into())),
+    /// A call of `subject` that has been started.
+    pub fn new(subject: Subject, context: Context, work: Work, timeout: Duration) -> Self {
+        let phase = match work {
+            Work::Ready(produced) => Phase::Ready(produced),
+            Work::Tool(future) => Phase::Tool(future),
+            Work::Future(future) => Phase::Future(future),
+            Work::Blocking(job) => Phase::Blocking(job),
         };
-        Self { entry, context, phase, timeout, sleep: None }
+        Self { subject, context, phase, timeout, sleep: None }
     }
 
-    /// Drives the call. Ready comes once; after it, [`Self::take_notification`] must be emptied before the result is sent, since
-    /// notifications precede it. A panic, a timeout and a cancellation are results with `isError`.
-    pub fn poll(&mut self, cx: &mut task::Context<'_>) -> Poll<ToolResult> {
-        let result = match self.drive(cx) {
-            Poll::Ready(result) => self.entry.check_output(result),
+    /// Drives the call. Ready comes once; after it, [`Self::take_notification`] must be emptied before the answer is sent, since
+    /// notifications precede it. A panic, a timeout and a cancellation of a tool are results with `isError`.
+    pub fn poll(&mut self, cx: &mut task::Context<'_>) -> Poll<Produced> {
+        let produced = match self.drive(cx) {
+            Poll::Ready(produced) => self.subject.check(produced),
             Poll::Pending => match self.interrupted(cx) {
-                Some(text) => {
+                Some(produced) => {
                     self.context.shared().cancel();
-                    ToolResult::error(text)
+                    produced
                 }
                 None => return Poll::Pending,
             },
         };
         self.end();
-        Poll::Ready(result)
+        Poll::Ready(produced)
     }
 
     /// Takes the oldest notification that the handler sent: a whole JSON-RPC message.
@@ -79,8 +81,8 @@ impl Running {
     pub fn cancel(&mut self) {
         self.context.shared().cancel();
         match self.phase {
-            Phase::Future(_) | Phase::Blocking(_) | Phase::Joining(_) => {
-                self.replace(Phase::Ready(ToolResult::error(self.text("was cancelled"))));
+            Phase::Tool(_) | Phase::Future(_) | Phase::Blocking(_) | Phase::Joining(_) => {
+                self.replace(Phase::Ready(self.subject.failure(CANCELLED)));
             }
             Phase::Ready(_) | Phase::Over => {}
         }
@@ -98,15 +100,15 @@ impl Running {
         self.context.is_cancelled()
     }
 
-    /// The tool that runs.
+    /// What runs.
     #[must_use]
-    pub fn entry(&self) -> &Arc<Entry> {
-        &self.entry
+    pub fn subject(&self) -> &Subject {
+        &self.subject
     }
 
-    fn drive(&mut self, cx: &mut task::Context<'_>) -> Poll<ToolResult> {
+    fn drive(&mut self, cx: &mut task::Context<'_>) -> Poll<Produced> {
         if matches!(self.phase, Phase::Blocking(_)) && self.context.is_cancelled() {
-            return Poll::Ready(ToolResult::error(self.text("was cancelled")));
+            return Poll::Ready(self.subject.failure(CANCELLED));
         }
         if matches!(self.phase, Phase::Blocking(_))
             && let Phase::Blocking(job) = std::mem::replace(&mut self.phase, Phase::Over)
@@ -114,48 +116,51 @@ impl Running {
             self.phase = Phase::Joining(tokio::task::spawn_blocking(job));
         }
         match &mut self.phase {
+            Phase::Tool(future) => match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+                Ok(poll) => poll.map(Produced::from),
+                Err(payload) => Poll::Ready(self.subject.panicked(payload)),
+            },
             Phase::Future(future) => match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
                 Ok(poll) => poll,
-                Err(payload) => Poll::Ready(self.entry.panicked(payload)),
+                Err(payload) => Poll::Ready(self.subject.panicked(payload)),
             },
             Phase::Joining(handle) => match Pin::new(handle).poll(cx) {
-                Poll::Ready(Ok(result)) => Poll::Ready(result),
+                Poll::Ready(Ok(produced)) => Poll::Ready(produced),
                 Poll::Ready(Err(error)) => Poll::Ready(match error.try_into_panic() {
-                    Ok(payload) => self.entry.panicked(payload),
+                    Ok(payload) => self.subject.panicked(payload),
                     // The runtime is shutting down.
-                    Err(_) => ToolResult::error(self.text("was cancelled")),
+                    Err(_) => self.subject.failure(CANCELLED),
                 }),
                 Poll::Pending => Poll::Pending,
             },
             Phase::Ready(_) | Phase::Blocking(_) | Phase::Over => {
                 match std::mem::replace(&mut self.phase, Phase::Over) {
-                    Phase::Ready(result) => Poll::Ready(result),
-                    Phase::Future(_) | Phase::Blocking(_) | Phase::Joining(_) | Phase::Over => {
-                        Poll::Ready(ToolResult::error(self.text("is over already")))
-                    }
+                    Phase::Ready(produced) => Poll::Ready(produced),
+                    Phase::Tool(_)
+                    | Phase::Future(_)
+                    | Phase::Blocking(_)
+                    | Phase::Joining(_)
+                    | Phase::Over => Poll::Ready(self.subject.failure("is over already")),
                 }
             }
         }
     }
 
-    /// Why a call that is not finished must end now.
-    fn interrupted(&mut self, cx: &mut task::Context<'_>) -> Option<String> {
+    /// What a call that is not finished and must end now comes to.
+    fn interrupted(&mut self, cx: &mut task::Context<'_>) -> Option<Produced> {
         // Registered before the flag is read: a cancellation between the two wakes us.
         self.context.shared().register(cx.waker());
         if self.context.is_cancelled() {
-            return Some(self.text("was cancelled"));
+            return Some(self.subject.failure(CANCELLED));
         }
         let timeout = self.timeout;
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
         if sleep.as_mut().poll(cx).is_pending() {
             return None;
         }
-        tracing::warn!(tool = self.entry.name(), timeout_ms = timeout.as_millis(), "a tool ran out of time");
-        Some(self.text(&format!("did not finish within {} ms", timeout.as_millis())))
-    }
-
-    fn text(&self, what: &str) -> String {
-        format!("Tool \"{}\" {what}", self.entry.name())
+        let timeout_ms = timeout.as_millis();
+        tracing::warn!(name = self.subject.name(), timeout_ms, "a handler ran out of time");
+        Some(self.subject.failure(&format!("did not finish within {timeout_ms} ms")))
     }
 
     fn end(&mut self) {
@@ -172,7 +177,7 @@ impl Running {
             handle.abort();
         }
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(old))) {
-            let _ = self.entry.panicked(payload);
+            let _ = self.subject.panicked(payload);
         }
     }
 }
@@ -190,16 +195,13 @@ impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = match &self.phase {
             Phase::Ready(_) => "ready",
-            Phase::Future(_) => "future",
+            Phase::Tool(_) | Phase::Future(_) => "future",
             Phase::Blocking(_) | Phase::Joining(_) => "blocking",
             Phase::Over => "over",
         };
         f.debug_struct("Running")
-            .field("tool", &self.entry.name())
+            .field("subject", &self.subject.name())
             .field("phase", &phase)
             .finish_non_exhaustive()
     }
 }
-
-/// What a caught panic carries.
-pub(super) type Payload = Box<dyn Any + Send>;

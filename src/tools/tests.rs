@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::schema::testing::with_value;
 use crate::tables::versions::Revision;
 
-use super::{Arguments, CallInfo, CallSlot, Entry, Registry, Running, Tool, ToolResult};
+use super::{Arguments, CallInfo, CallSlot, Entry, Produced, Registry, Running, Tool, ToolResult};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -45,12 +45,19 @@ fn start(entry: &Arc<Entry>, slot: &mut CallSlot, arguments: &str) -> Running {
 /// Runs a call to its end.
 async fn run(tool: impl Tool, arguments: &str) -> ToolResult {
     let mut running = start(&registered(tool), &mut CallSlot::default(), arguments);
-    std::future::poll_fn(|cx| running.poll(cx)).await
+    tool_result(std::future::poll_fn(|cx| running.poll(cx)).await)
 }
 
 /// Polls once without a runtime's task.
+fn tool_result(produced: Produced) -> ToolResult {
+    match produced {
+        Produced::Tool(result) => result,
+        Produced::Failed(error) => panic!("{error:?}"),
+    }
+}
+
 fn poll_once(running: &mut Running) -> Poll<ToolResult> {
-    running.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+    running.poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).map(tool_result)
 }
 
 /// The one text of a result, and whether it is an error.

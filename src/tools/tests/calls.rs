@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tools::{Context, Json, RawTool, Started, ToolError, ToolSpec, Typed};
+use crate::tools::{Context, Json, ProtocolError, RawTool, Started, ToolError, ToolSpec, Typed};
 
 #[derive(Deserialize, JsonSchema)]
 struct Pair {
@@ -282,7 +282,7 @@ async fn a_canceller_ends_the_call_from_elsewhere() {
         tokio::time::sleep(Duration::from_millis(5)).await;
         canceller.cancel();
     });
-    let result = std::future::poll_fn(|cx| running.poll(cx)).await;
+    let result = tool_result(std::future::poll_fn(|cx| running.poll(cx)).await);
     assert_eq!(text(&result), ("Tool \"t\" was cancelled", true));
     assert!(running.is_cancelled());
 
@@ -371,4 +371,19 @@ async fn tools_may_decide_per_call() {
     assert_eq!(text(&run(own(), r#"{"a":2,"b":3}"#).await), ("6", false));
     let result = run(own(), r#"{"a":2}"#).await;
     assert!(text(&result).0.starts_with("Invalid arguments for tool \"own\": "), "{result:?}");
+}
+
+#[tokio::test]
+async fn a_protocol_error_takes_the_place_of_the_result() {
+    let error = || ProtocolError::new(-32000, "no").data(json!({"why": 1}));
+    let raised = move |_: Value| async move { Err::<&str, _>(ToolError::from(error())) };
+    let returned = move |_: Value| async move { ToolResult::protocol_error(error()) };
+    let schema = || json!({"type": "object"});
+    for tool in [RawTool::new("t", "d", schema(), raised), RawTool::new("t", "d", schema(), returned)] {
+        let entry = registered(tool);
+        let mut slot = CallSlot::default();
+        let mut running = start(&entry, &mut slot, "{}");
+        let produced = std::future::poll_fn(|cx| running.poll(cx)).await;
+        assert_eq!(produced, Produced::Failed(Box::new(error())));
+    }
 }
