@@ -53,6 +53,11 @@ mod schema;
 #[doc(hidden)]
 pub mod schema;
 #[cfg(not(feature = "internals"))]
+mod events;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod events;
+#[cfg(not(feature = "internals"))]
 mod session;
 #[cfg(feature = "internals")]
 #[doc(hidden)]

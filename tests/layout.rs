@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use twolane::tables::chain::CHAIN;
 
 /// Rooms by floor. Rooms of one floor do not see each other.
-const FLOORS: [(&str, u8); 11] = [
+const FLOORS: [(&str, u8); 12] = [
     ("base", 0),
     ("tables", 1),
     ("view", 2),
     ("reply", 3),
     ("schema", 3),
-    ("session", 4),
-    ("tools", 5),
-    ("methods", 6),
-    ("road", 7),
-    ("conn", 8),
-    ("server", 9),
+    ("events", 4),
+    ("session", 5),
+    ("tools", 6),
+    ("methods", 7),
+    ("road", 8),
+    ("conn", 9),
+    ("server", 10),
 ];
 
 /// Libraries that only some rooms, or files, may name.

@@ -140,6 +140,12 @@ limits! {
     sessions: Count = 100_000, 1 ..= 100_000_000;
     /// Time a legacy session lives without a message.
     session_idle: Milliseconds = 1_800_000, 100 ..= 604_800_000;
+    /// How long a change waits for others before clients are told of all of them at once.
+    list_changed_delay: Milliseconds = 20, 0 ..= 60_000;
+    /// Most updated resources that wait to be announced one by one; beyond it subscribers are told of all they have subscribed to.
+    updated_resources: Count = 4_096, 1 ..= 1_000_000;
+    /// Longest URI of a resource that can be subscribed to.
+    resource_uri: Bytes = 2_048, 64 ..= 65_536;
     /// Most tools on one page of `tools/list`.
     page_size: Count = 100, 1 ..= 10_000;
 }

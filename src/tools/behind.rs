@@ -23,6 +23,8 @@ impl Behind {
     #[must_use]
     pub fn new(registry: Registry, identity: Identity, limits: &Limits) -> Self {
         registry.apply_limits(limits);
+        // What the server starts with is no change to anybody.
+        let _ = registry.due().take();
         Self {
             sessions: Sessions::new(limits.sessions, limits.session_idle),
             registry,

@@ -7,6 +7,8 @@ use tokio::sync::watch;
 
 use crate::base::error::Error;
 use crate::base::limits::Limits;
+use crate::events::changes::Changes;
+use crate::events::topic::Topic;
 
 use super::Tool;
 use super::entry::Entry;
@@ -36,6 +38,8 @@ struct Inner {
     /// Held while a change is made, so that none is lost.
     writer: Mutex<()>,
     changes: watch::Sender<u64>,
+    /// What clients are to be told of.
+    due: Changes,
 }
 
 impl Default for Registry {
@@ -53,6 +57,7 @@ impl Registry {
             current: ArcSwap::from_pointee(snapshot),
             writer: Mutex::new(()),
             changes: watch::Sender::new(0),
+            due: Changes::new(limits),
         }))
     }
 
@@ -102,12 +107,24 @@ impl Registry {
         next.set_page_size(page_size(limits));
         next.render(0);
         self.0.current.store(Arc::new(next));
+        self.0.due.apply_limits(limits);
     }
 
     fn publish(&self, next: Snapshot) {
         let generation = next.generation();
         self.0.current.store(Arc::new(next));
         self.0.changes.send_replace(generation);
+        self.0.due.mark(Topic::ToolsList.into());
+    }
+
+    /// The contents of the resource at `uri` have changed: whoever has subscribed to it is told, once however often it changes in a burst.
+    pub fn resource_updated(&self, uri: &str) {
+        self.0.due.resource_updated(uri);
+    }
+
+    /// What has changed and is not announced yet.
+    pub(crate) fn due(&self) -> &Changes {
+        &self.0.due
     }
 
     /// The tools as they are now. Cheap; do not hold it while waiting.

@@ -1,0 +1,4 @@
+//! What changes while the server runs, and who is to hear of it.
+
+pub mod changes;
+pub mod topic;
