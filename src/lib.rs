@@ -62,6 +62,11 @@ mod session;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod session;
+#[cfg(not(feature = "internals"))]
+mod tasks;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod tasks;
 pub mod tools;
 #[cfg(not(feature = "internals"))]
 mod methods;

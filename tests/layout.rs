@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use twolane::tables::chain::CHAIN;
 
 /// Rooms by floor. Rooms of one floor do not see each other.
-const FLOORS: [(&str, u8); 12] = [
+const FLOORS: [(&str, u8); 13] = [
     ("base", 0),
     ("tables", 1),
     ("view", 2),
@@ -16,11 +16,12 @@ const FLOORS: [(&str, u8); 12] = [
     ("schema", 3),
     ("events", 4),
     ("session", 5),
-    ("tools", 6),
-    ("methods", 7),
-    ("road", 8),
-    ("conn", 9),
-    ("server", 10),
+    ("tasks", 6),
+    ("tools", 7),
+    ("methods", 8),
+    ("road", 9),
+    ("conn", 10),
+    ("server", 11),
 ];
 
 /// Libraries that only some rooms, or files, may name.

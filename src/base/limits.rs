@@ -148,6 +148,14 @@ limits! {
     resource_uri: Bytes = 2_048, 64 ..= 65_536;
     /// Most tools on one page of `tools/list`.
     page_size: Count = 100, 1 ..= 10_000;
+    /// Most tasks kept, running or over; beyond it a call that may do without one runs inline, and one that may not is refused.
+    tasks: Count = 10_000, 0 ..= 100_000_000;
+    /// Time a task is kept, from its creation.
+    task_ttl: Milliseconds = 3_600_000, 1_000 ..= 2_592_000_000;
+    /// How often clients are asked to poll a task.
+    task_poll_interval: Milliseconds = 1_000, 1 ..= 3_600_000;
+    /// What all finished tasks came to, in memory; a result that finds no room fails its task.
+    task_memory: Bytes = 268_435_456, 65_536 ..= 1_099_511_627_776;
 }
 
 impl Limits {

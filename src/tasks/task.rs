@@ -1,0 +1,513 @@
+//! One task.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::id::TaskId;
+use crate::base::clock::{render_timestamp, wall_ms};
+use crate::base::principal::Principal;
+use crate::reply::json;
+
+/// Where a task is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It runs.
+    Working,
+    /// It waits for the client to answer its questions.
+    InputRequired,
+    /// It came to a result.
+    Completed,
+    /// It came to a JSON-RPC error.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+}
+
+impl Status {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::InputRequired => "input_required",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether nothing changes it any more.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        match self {
+            Self::Working | Self::InputRequired => false,
+            Self::Completed | Self::Failed | Self::Cancelled => true,
+        }
+    }
+}
+
+/// What a task came to, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The result object that the call would have been answered with.
+    Completed(Vec<u8>),
+    /// The error object that the call would have been answered with.
+    Failed(Vec<u8>),
+}
+
+impl Outcome {
+    fn json(&self) -> &[u8] {
+        match self {
+            Self::Completed(json) | Self::Failed(json) => json,
+        }
+    }
+}
+
+/// A question that waits for its answer.
+#[derive(Debug)]
+struct Open {
+    key: String,
+    /// `{"method":…,"params":…}`.
+    request: Vec<u8>,
+    answer: oneshot::Sender<serde_json::Value>,
+}
+
+/// The asking side of a question. Dropping it takes the question back.
+#[derive(Debug)]
+pub struct Question {
+    task: Arc<Task>,
+    key: String,
+    answer: oneshot::Receiver<serde_json::Value>,
+}
+
+impl Question {
+    /// The key that the client sees: unique over the task's life.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Waits for the answer; `None` when the task is over.
+    pub async fn answer(mut self) -> Option<serde_json::Value> {
+        (&mut self.answer).await.ok()
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        let mut state = self.task.state();
+        let before = state.open.len();
+        state.open.retain(|open| open.key != self.key);
+        if state.open.len() != before {
+            state.settle();
+            drop(state);
+            self.task.changed();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    status: Status,
+    updated_wall_ms: u64,
+    message: Option<String>,
+    open: Vec<Open>,
+    /// Every key ever used: none is used again.
+    used: HashSet<String>,
+    outcome: Option<Outcome>,
+}
+
+impl State {
+    /// The status of a task that is not over follows from its questions.
+    fn settle(&mut self) {
+        if !self.status.is_terminal() {
+            self.status = if self.open.is_empty() { Status::Working } else { Status::InputRequired };
+            self.updated_wall_ms = wall_ms();
+        }
+    }
+}
+
+/// What is called when a task changes, and when it is to stop.
+pub(super) struct Hooks {
+    pub(super) changed: Box<dyn Fn(&TaskId) + Send + Sync>,
+}
+
+/// A call that outlives its request.
+pub struct Task {
+    id: TaskId,
+    principal: Option<Arc<Principal>>,
+    created_ms: u64,
+    created_wall_ms: u64,
+    ttl_ms: u64,
+    poll_interval_ms: u64,
+    hooks: Arc<Hooks>,
+    cancel: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    state: Mutex<State>,
+}
+
+/// The longest status message that is kept, in bytes.
+const MESSAGE: usize = 1024;
+
+impl Task {
+    pub(super) fn new(
+        id: TaskId,
+        principal: Option<Arc<Principal>>,
+        created_ms: u64,
+        (ttl_ms, poll_interval_ms): (u64, u64),
+        hooks: Arc<Hooks>,
+    ) -> Self {
+        let now = wall_ms();
+        Self {
+            id,
+            principal,
+            created_ms,
+            created_wall_ms: now,
+            ttl_ms,
+            poll_interval_ms,
+            hooks,
+            cancel: Mutex::new(None),
+            state: Mutex::new(State {
+                status: Status::Working,
+                updated_wall_ms: now,
+                message: None,
+                open: Vec::new(),
+                used: HashSet::new(),
+                outcome: None,
+            }),
+        }
+    }
+
+    /// The id.
+    #[must_use]
+    pub const fn id(&self) -> &TaskId {
+        &self.id
+    }
+
+    /// How long it is kept, from its creation, in milliseconds.
+    #[must_use]
+    pub const fn ttl_ms(&self) -> u64 {
+        self.ttl_ms
+    }
+
+    /// Where it is in its life.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.state().status
+    }
+
+    /// Whether its time is over.
+    #[must_use]
+    pub fn is_expired(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.created_ms) >= self.ttl_ms
+    }
+
+    /// Whether `principal` may use it. One made without a principal is anybody's who knows its id.
+    #[must_use]
+    pub fn belongs_to(&self, principal: Option<&Arc<Principal>>) -> bool {
+        match (&self.principal, principal) {
+            (None, _) => true,
+            (Some(owner), Some(caller)) => owner.subject == caller.subject,
+            (Some(_), None) => false,
+        }
+    }
+
+    /// Says what it is doing. A long text is cut.
+    pub fn set_message(&self, text: &str) {
+        let mut state = self.state();
+        if state.status.is_terminal() {
+            return;
+        }
+        state.message = Some(text[..text.floor_char_boundary(MESSAGE)].to_owned());
+        state.updated_wall_ms = wall_ms();
+        drop(state);
+        self.changed();
+    }
+
+    /// Asks the client something. The key on the wire is `key`, or one made of it where that was used before. `None` when the task is
+    /// over.
+    #[must_use]
+    pub fn ask(self: &Arc<Self>, key: &str, request: Vec<u8>) -> Option<Question> {
+        let mut state = self.state();
+        if state.status.is_terminal() {
+            return None;
+        }
+        let mut unique = key.to_owned();
+        let mut count = state.used.len();
+        while !state.used.insert(unique.clone()) {
+            count += 1;
+            unique = format!("{key}-{count}");
+        }
+        let (sender, answer) = oneshot::channel();
+        state.open.push(Open { key: unique.clone(), request, answer: sender });
+        state.settle();
+        drop(state);
+        self.changed();
+        Some(Question { task: Arc::clone(self), key: unique, answer })
+    }
+
+    /// Takes the answer to an open question. False for a key that is not open: it is ignored.
+    pub fn answer(&self, key: &str, answer: serde_json::Value) -> bool {
+        let mut state = self.state();
+        let Some(at) = state.open.iter().position(|open| open.key == key) else { return false };
+        let open = state.open.remove(at);
+        state.settle();
+        drop(state);
+        // Whoever asked may have gone meanwhile.
+        let _ = open.answer.send(answer);
+        self.changed();
+        true
+    }
+
+    /// Whether a question of this key is open.
+    #[must_use]
+    pub fn is_open(&self, key: &str) -> bool {
+        self.state().open.iter().any(|open| open.key == key)
+    }
+
+    /// It came to something. False when it was over already: what comes late is dropped.
+    pub(super) fn finish(&self, outcome: Outcome) -> bool {
+        let status = match outcome {
+            Outcome::Completed(_) => Status::Completed,
+            Outcome::Failed(_) => Status::Failed,
+        };
+        self.end(status, Some(outcome))
+    }
+
+    /// Cancels it, unless it is over: its handler is told, its questions are taken back.
+    pub fn cancel(&self) {
+        if self.end(Status::Cancelled, None) {
+            self.stop();
+        }
+    }
+
+    /// What cancels the handler. Called at most once, and at once where the task was cancelled before.
+    pub fn on_cancel(&self, cancel: impl FnOnce() + Send + 'static) {
+        *self.canceller() = Some(Box::new(cancel));
+        if self.status() == Status::Cancelled {
+            self.stop();
+        }
+    }
+
+    /// Tells the handler to stop.
+    pub(super) fn stop(&self) {
+        let cancel = self.canceller().take();
+        if let Some(cancel) = cancel {
+            cancel();
+        }
+    }
+
+    /// Bytes of what it came to.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.state().outcome.as_ref().map_or(0, |outcome| outcome.json().len())
+    }
+
+    fn end(&self, status: Status, outcome: Option<Outcome>) -> bool {
+        let mut state = self.state();
+        if state.status.is_terminal() {
+            return false;
+        }
+        state.status = status;
+        state.outcome = outcome;
+        state.updated_wall_ms = wall_ms();
+        let open = std::mem::take(&mut state.open);
+        state.used = HashSet::new();
+        drop(state);
+        drop(open);
+        if status != Status::Cancelled {
+            // The handler is over; what would have cancelled it is not needed any more.
+            drop(self.canceller().take());
+        }
+        self.changed();
+        true
+    }
+
+    /// Appends the members of a `Task`, without braces: what the answer that creates it carries.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        self.write_common(out, &self.state());
+    }
+
+    /// Appends the members of a `DetailedTask`, without braces: what `tasks/get` and `notifications/tasks` carry.
+    pub fn write_detailed(&self, out: &mut Vec<u8>) {
+        let state = self.state();
+        self.write_common(out, &state);
+        if state.status == Status::InputRequired {
+            out.extend_from_slice(b",\"inputRequests\":{");
+            for (at, open) in state.open.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                json::write_str(out, &open.key);
+                out.push(b':');
+                out.extend_from_slice(&open.request);
+            }
+            out.push(b'}');
+        }
+        match &state.outcome {
+            Some(Outcome::Completed(json)) => member(out, b",\"result\":", json),
+            Some(Outcome::Failed(json)) => member(out, b",\"error\":", json),
+            None => {}
+        }
+    }
+
+    fn write_common(&self, out: &mut Vec<u8>, state: &State) {
+        out.extend_from_slice(b"\"taskId\":");
+        json::write_str(out, self.id.as_str());
+        out.extend_from_slice(b",\"status\":");
+        json::write_str(out, state.status.as_str());
+        if let Some(message) = &state.message {
+            out.extend_from_slice(b",\"statusMessage\":");
+            json::write_str(out, message);
+        }
+        for (key, wall_ms) in [
+            (b",\"createdAt\":\"".as_slice(), self.created_wall_ms),
+            (b",\"lastUpdatedAt\":\"", state.updated_wall_ms),
+        ] {
+            out.extend_from_slice(key);
+            out.extend_from_slice(&render_timestamp(wall_ms));
+            out.push(b'"');
+        }
+        out.extend_from_slice(b",\"ttlMs\":");
+        json::write_int(out, self.ttl_ms);
+        out.extend_from_slice(b",\"pollIntervalMs\":");
+        json::write_int(out, self.poll_interval_ms);
+    }
+
+    fn changed(&self) {
+        (self.hooks.changed)(&self.id);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn canceller(&self) -> MutexGuard<'_, Option<Box<dyn FnOnce() + Send>>> {
+        self.cancel.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn member(out: &mut Vec<u8>, key: &[u8], json: &[u8]) {
+    out.extend_from_slice(key);
+    out.extend_from_slice(json);
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").field("id", &self.id).field("status", &self.status()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn task() -> (Arc<Task>, Arc<AtomicUsize>) {
+        let changes = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&changes);
+        let hooks = Hooks {
+            changed: Box::new(move |_| {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }),
+        };
+        (Arc::new(Task::new(TaskId::random().unwrap(), None, 0, (1000, 50), Arc::new(hooks))), changes)
+    }
+
+    fn read(task: &Task) -> Value {
+        let mut out = b"{".to_vec();
+        task.write_detailed(&mut out);
+        out.push(b'}');
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    #[test]
+    fn a_working_task_has_the_common_members_alone() {
+        let (task, _) = task();
+        task.set_message("half done");
+        let read = read(&task);
+        let keys: Vec<_> = read.as_object().unwrap().keys().collect();
+        let common =
+            ["taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"];
+        assert_eq!(keys, common);
+        assert_eq!((&read["status"], &read["ttlMs"]), (&json!("working"), &json!(1000)));
+        assert!(read["createdAt"].as_str().unwrap().ends_with('Z'));
+        task.set_message(&"é".repeat(1000));
+        assert_eq!(self::read(&task)["statusMessage"].as_str().unwrap().len(), MESSAGE);
+    }
+
+    #[tokio::test]
+    async fn questions_open_and_close_one_by_one() {
+        let (task, changes) = task();
+        let name = task.ask("name", br#"{"method":"elicitation/create"}"#.to_vec()).unwrap();
+        let color = task.ask("color", b"{}".to_vec()).unwrap();
+        assert_eq!(read(&task)["status"], "input_required");
+        assert_eq!(read(&task)["inputRequests"]["name"]["method"], "elicitation/create");
+        assert!(!task.answer("other", json!(1)));
+        assert!(task.answer("name", json!({"x": 1})));
+        assert!(!task.answer("name", json!({"x": 2})), "an answered key is closed");
+        let left = read(&task);
+        assert_eq!(left["status"], "input_required");
+        assert_eq!(left["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["color"]);
+        assert_eq!(name.answer().await, Some(json!({"x": 1})));
+        drop(color);
+        assert_eq!(read(&task)["status"], "working");
+        assert!(read(&task).get("inputRequests").is_none());
+        assert_eq!(changes.load(Ordering::Relaxed), 4);
+    }
+
+    #[test]
+    fn keys_are_never_used_twice() {
+        let (task, _) = task();
+        let mut seen = HashSet::new();
+        for _ in 0..50 {
+            let question = task.ask("again", Vec::new()).unwrap();
+            assert!(seen.insert(question.key().to_owned()), "{}", question.key());
+        }
+        let taken = task.ask("again-3", Vec::new()).unwrap();
+        assert!(seen.insert(taken.key().to_owned()), "{}", taken.key());
+    }
+
+    #[tokio::test]
+    async fn cancelling_ends_everything_once() {
+        let (task, _) = task();
+        let stopped = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&stopped);
+        task.on_cancel(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
+        let question = task.ask("q", Vec::new()).unwrap();
+        task.cancel();
+        task.cancel();
+        assert_eq!(stopped.load(Ordering::Relaxed), 1);
+        assert_eq!(question.answer().await, None);
+        assert_eq!(read(&task)["status"], "cancelled");
+        assert!(!task.finish(Outcome::Completed(b"{}".to_vec())), "what comes late is dropped");
+        assert!(read(&task).get("result").is_none());
+        assert!(task.ask("q", Vec::new()).is_none());
+        let counted = Arc::clone(&stopped);
+        task.on_cancel(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(stopped.load(Ordering::Relaxed), 2, "told at once, for it was cancelled before");
+    }
+
+    #[test]
+    fn what_it_came_to_is_inlined() {
+        let (completed, _) = task();
+        assert!(completed.finish(Outcome::Completed(br#"{"content":[]}"#.to_vec())));
+        completed.cancel();
+        assert_eq!(read(&completed)["status"], "completed");
+        assert_eq!(read(&completed)["result"], json!({"content": []}));
+        let (failed, _) = task();
+        failed.finish(Outcome::Failed(br#"{"code":-1,"message":"no"}"#.to_vec()));
+        assert_eq!(read(&failed)["status"], "failed");
+        assert_eq!(read(&failed)["error"]["code"], -1);
+        assert_eq!(failed.held(), 26);
+    }
+}
