@@ -11,6 +11,7 @@ use super::settings::Settings;
 use super::singleton::Singletons;
 use crate::base::clock::Clock;
 use crate::base::limits::Limits;
+use crate::events::changes::Changes;
 use crate::reply::rejection::{Counters, Refusal, Scene, render};
 use crate::reply::{Allow, Exchange, Reply};
 use crate::tables::headers::Known;
@@ -97,6 +98,23 @@ impl Road {
         self.0.behind.sessions().len()
     }
 
+    /// How many `subscriptions/listen` streams are open.
+    #[must_use]
+    pub fn listeners(&self) -> u64 {
+        self.0.behind.listeners().len()
+    }
+
+    /// What has changed and is not announced yet.
+    #[must_use]
+    pub fn changes(&self) -> &Changes {
+        self.0.behind.changes()
+    }
+
+    /// Tells clients what has changed since the last time.
+    pub fn announce(&self) {
+        self.0.behind.announce();
+    }
+
     /// The tools, for the program that owns the server: the road itself reaches them through the door alone.
     #[must_use]
     pub fn registry(&self) -> &Registry {
@@ -108,9 +126,11 @@ impl Road {
         self.0.behind.sessions().sweep(self.0.clock.now_ms())
     }
 
-    /// From now on every request is refused as draining.
+    /// From now on every request is refused as draining, and listeners end once they have been told what changed until now.
     pub fn start_draining(&self) {
         self.0.draining.store(true, Ordering::Release);
+        self.0.behind.announce();
+        self.0.behind.listeners().end_all();
     }
 
     /// Working storage for the requests of one connection or stream.

@@ -39,6 +39,12 @@ impl Handle {
         self.road().sessions()
     }
 
+    /// How many `subscriptions/listen` streams are open.
+    #[must_use]
+    pub fn listeners(&self) -> u64 {
+        self.road().listeners()
+    }
+
     /// The tools: they may be added, replaced and removed while the server runs.
     #[must_use]
     pub fn registry(&self) -> &Registry {

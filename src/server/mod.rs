@@ -3,6 +3,7 @@
 pub mod config;
 pub mod builder;
 pub mod handle;
+mod announce;
 mod workers;
 mod listen;
 mod shutdown;
@@ -106,6 +107,7 @@ impl Server {
             tokio::spawn(listen::accept(listener, Arc::clone(&self.service), self.gate.clone()));
         }
         tokio::spawn(shutdown::sweep(Arc::clone(&self.service)));
+        tokio::spawn(announce::announce(Arc::clone(&self.service)));
         shutdown::conduct(&self.service, &self.gate, shutdown).await;
         Ok(())
     }

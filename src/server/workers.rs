@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
 use super::listen::Gate;
-use super::{Server, listen, shutdown};
+use super::{Server, announce, listen, shutdown};
 use crate::base::error::Error;
 use crate::conn::Service;
 use crate::conn::stop::Phase;
@@ -60,7 +60,7 @@ pub(super) fn per_core(
     let mut threads = Vec::with_capacity(sets.len());
     for (number, sockets) in sets.into_iter().enumerate() {
         let worker =
-            Worker { service: Arc::clone(&service), gate: gate.clone(), sockets, sweeps: number == 0 };
+            Worker { service: Arc::clone(&service), gate: gate.clone(), sockets, keeps_house: number == 0 };
         match worker.start(number) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
@@ -89,8 +89,8 @@ struct Worker {
     service: Arc<Service>,
     gate: Gate,
     sockets: Vec<Socket>,
-    /// Whether this one ends idle sessions for all.
-    sweeps: bool,
+    /// Whether this one ends idle sessions and announces changes, for all.
+    keeps_house: bool,
 }
 
 impl Worker {
@@ -104,22 +104,29 @@ impl Worker {
             let _inside = runtime.enter();
             listen::register(self.sockets)?
         };
-        let (service, gate, sweeps) = (self.service, self.gate, self.sweeps);
+        let (service, gate, keeps_house) = (self.service, self.gate, self.keeps_house);
         std::thread::Builder::new()
             .name(format!("worker-{number}"))
-            .spawn(move || work(runtime, listeners, &service, &gate, sweeps))
+            .spawn(move || work(runtime, listeners, &service, &gate, keeps_house))
             .map_err(failed("starting a worker"))
     }
 }
 
 /// Serves until the hard stop. What is left then is dropped with the runtime.
-fn work(runtime: Runtime, listeners: Vec<TcpListener>, service: &Arc<Service>, gate: &Gate, sweeps: bool) {
+fn work(
+    runtime: Runtime,
+    listeners: Vec<TcpListener>,
+    service: &Arc<Service>,
+    gate: &Gate,
+    keeps_house: bool,
+) {
     runtime.block_on(async {
         for listener in listeners {
             tokio::spawn(listen::accept(listener, Arc::clone(service), gate.clone()));
         }
-        if sweeps {
+        if keeps_house {
             tokio::spawn(shutdown::sweep(Arc::clone(service)));
+            tokio::spawn(announce::announce(Arc::clone(service)));
         }
         service.stop().watch().reached(Phase::Stopped).await;
     });

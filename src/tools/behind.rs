@@ -1,4 +1,4 @@
-//! What stands behind the door: sessions and tools. Only a request that has passed every wire check is lent it.
+//! What stands behind the door: sessions, listeners and tools. Only a request that has passed every wire check is lent it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,12 +6,15 @@ use std::time::Duration;
 use super::identity::Identity;
 use super::registry::Registry;
 use crate::base::limits::Limits;
+use crate::events::changes::Changes;
+use crate::events::listeners::Listeners;
 use crate::session::store::Sessions;
 
-/// Sessions, tools, and who the server says it is.
+/// Sessions, listeners, tools, and who the server says it is.
 #[derive(Debug)]
 pub struct Behind {
     sessions: Sessions,
+    listeners: Listeners,
     registry: Registry,
     identity: Arc<Identity>,
     tool_timeout: Duration,
@@ -27,6 +30,7 @@ impl Behind {
         let _ = registry.due().take();
         Self {
             sessions: Sessions::new(limits.sessions, limits.session_idle),
+            listeners: Listeners::new(limits),
             registry,
             identity: Arc::new(identity),
             tool_timeout: Duration::from_millis(limits.tool_timeout),
@@ -38,6 +42,26 @@ impl Behind {
     #[must_use]
     pub const fn sessions(&self) -> &Sessions {
         &self.sessions
+    }
+
+    /// The open `subscriptions/listen` streams.
+    #[must_use]
+    pub const fn listeners(&self) -> &Listeners {
+        &self.listeners
+    }
+
+    /// What has changed and is not announced yet.
+    #[must_use]
+    pub fn changes(&self) -> &Changes {
+        self.registry.due()
+    }
+
+    /// Tells everybody what has changed since the last time.
+    pub fn announce(&self) {
+        let due = self.changes().take();
+        if !due.is_empty() {
+            self.listeners.tell(&due);
+        }
     }
 
     /// The tools.
