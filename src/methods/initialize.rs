@@ -1,14 +1,14 @@
 //! `initialize` (2025-11-25, basic/lifecycle): negotiates a revision and opens a session.
 
-use super::{INTERNAL_ERROR, INVALID_PARAMS, Request, error};
+use super::{INTERNAL_ERROR, Request, error};
 use crate::reply::rejection::{Fault, Refusal};
 use crate::reply::{Exchange, Extra, Reply, envelope};
 use crate::session::state::ClientInfo;
 use crate::session::store::OpenError;
 use crate::tables::rejection::Rejection;
-use crate::tables::versions::{Era, Revision};
+use crate::tables::versions::Revision;
 use crate::tools::Behind;
-use crate::view::node::{Kind, Value};
+use crate::view::node::Value;
 
 /// The longest client name and version a session keeps, in bytes.
 const CLIENT_TEXT: usize = 256;
@@ -25,10 +25,7 @@ pub fn serve(
     request: &Request<'_, '_, '_>,
     exchange: &mut Exchange,
 ) -> Result<Reply, Refusal<'static>> {
-    let (revision, client) = match read(request) {
-        Ok(read) => read,
-        Err(fault) => return Ok(error(exchange, request.id, INVALID_PARAMS, fault)),
-    };
+    let (revision, client) = read(request);
     let session = match behind.sessions().open(revision, request.principal.cloned(), client, request.now_ms) {
         Ok(session) => session,
         Err(OpenError::Full) => {
@@ -45,22 +42,15 @@ pub fn serve(
     Ok(Reply { extra: Extra { session: Some(*session.id.text()), ..Extra::NONE }, ..Reply::json(200) })
 }
 
-/// A served legacy revision is echoed, any other is counter-proposed the newest legacy one.
-fn read(request: &Request<'_, '_, '_>) -> Result<(Revision, ClientInfo), &'static str> {
-    let member = |key| request.all.and_then(|params| params.get(key));
-    let version = request.params.protocol_version.and_then(|version| version.as_str());
-    let version = version.ok_or("params.protocolVersion must be a string")?;
-    let revision = Revision::from_wire(version.as_bytes()).filter(|revision| revision.era() == Era::Legacy);
-    if !member("capabilities").is_some_and(|capabilities| capabilities.kind() == Kind::Object) {
-        return Err("params.capabilities must be an object");
-    }
-    let info = member("clientInfo").ok_or("params.clientInfo must be an object")?;
-    let name = text(info, "name").ok_or("params.clientInfo.name must be a string")?;
-    let version = text(info, "version").ok_or("params.clientInfo.version must be a string")?;
-    Ok((revision.unwrap_or(Revision::NEWEST_LEGACY), ClientInfo { name, version }))
+/// The params have been checked.
+fn read(request: &Request<'_, '_, '_>) -> (Revision, ClientInfo) {
+    let version = request.params.protocol_version.and_then(|version| version.as_str()).unwrap_or_default();
+    let info = request.all.and_then(|params| params.get("clientInfo"));
+    let client = ClientInfo { name: text(info, "name"), version: text(info, "version") };
+    (Revision::negotiated(version), client)
 }
 
-fn text(info: Value<'_, '_>, key: &str) -> Option<String> {
-    let text = info.get(key)?.as_str()?;
-    Some(text[..text.floor_char_boundary(CLIENT_TEXT)].to_owned())
+fn text(info: Option<Value<'_, '_>>, key: &str) -> String {
+    let text = info.and_then(|info| info.get(key)?.as_str()).unwrap_or_default();
+    text[..text.floor_char_boundary(CLIENT_TEXT)].to_owned()
 }

@@ -84,8 +84,8 @@ pub fn serve(
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
-    if let Err(fault) = params::check_common(&request.params) {
-        return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, fault)));
+    if let Err(fault) = params::check(method, request.revision, request.all) {
+        return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault.to_string())));
     }
     let reply = match method {
         Method::Initialize => initialize::serve(behind, &request, exchange)?,

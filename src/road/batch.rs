@@ -131,9 +131,10 @@ fn pass<'r>(
                 Err(refusal) => Some(refused(run, &refusal, Some(message))),
             })
         }
-        Message::Notification { method, .. } => {
+        Message::Notification { method, envelope } => {
             let validated = validate::check(message)?;
-            let _accepted = dispatch::notification(&validated, method, resolved.session.as_ref());
+            let session = resolved.session.as_ref();
+            let _accepted = dispatch::notification(&validated, method, envelope.params, session);
             Ok(None)
         }
         Message::Response(_) | Message::Unknown(_) => {

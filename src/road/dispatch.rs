@@ -5,7 +5,7 @@ use std::task;
 
 use super::validate::Validated;
 use crate::base::principal::Principal;
-use crate::methods::{self, METHOD_NOT_FOUND, Outcome, Request};
+use crate::methods::{self, METHOD_NOT_FOUND, Outcome, Request, params};
 use crate::reply::rejection::{Fault, Refusal, quote};
 use crate::reply::{Exchange, Reply};
 use crate::session::state::Session;
@@ -16,6 +16,7 @@ use crate::tools::Behind;
 use crate::tools::CallSlot;
 use crate::view::id::Id;
 use crate::view::message::Envelope;
+use crate::view::node::Value;
 
 /// What the stages before have found out about a request.
 pub struct Dispatched<'r, 't, 'b> {
@@ -70,8 +71,15 @@ pub fn request(
     }
 }
 
-/// Takes a notification: `notifications/initialized` makes the session ready, any other is accepted as it is.
-pub fn notification(_validated: &Validated, method: &str, session: Option<&Arc<Session>>) -> Reply {
+/// Takes a notification: `notifications/initialized` makes the session ready, any other is accepted as it is. One whose params are not
+/// what its method says is accepted too, and changes nothing.
+pub fn notification(
+    _validated: &Validated,
+    method: &str,
+    params: Option<Value<'_, '_>>,
+    session: Option<&Arc<Session>>,
+) -> Reply {
+    let session = session.filter(|session| params::notification_fits(method, session.revision, params));
     if let (Some(session), "notifications/initialized") = (session, method) {
         session.make_ready();
     }

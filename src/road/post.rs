@@ -268,7 +268,7 @@ impl<'a> Run<'a> {
             Message::Notification { method, envelope } => {
                 header_binding::check_notification(&self.head, method, &envelope.args)?;
                 let validated = validate::check(message)?;
-                Ok(Answer::Done(dispatch::notification(&validated, method, None)))
+                Ok(Answer::Done(dispatch::notification(&validated, method, envelope.params, None)))
             }
             Message::Response(_) | Message::Unknown(_) => {
                 let validated = validate::check(message)?;
@@ -320,8 +320,9 @@ impl<'a> Run<'a> {
             Message::Request { id, method, envelope } => {
                 self.dispatch(behind, singletons, &validated, (*id, method, *envelope), &resolved, cx)
             }
-            Message::Notification { method, .. } => {
-                Ok(Answer::Done(dispatch::notification(&validated, method, resolved.session.as_ref())))
+            Message::Notification { method, envelope } => {
+                let session = resolved.session.as_ref();
+                Ok(Answer::Done(dispatch::notification(&validated, method, envelope.params, session)))
             }
             Message::Response(_) | Message::Unknown(_) => Ok(Answer::Done(dispatch::response(&validated))),
         }

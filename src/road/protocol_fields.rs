@@ -3,16 +3,13 @@
 
 use super::settings::Settings;
 use super::singleton::Singletons;
+use crate::methods::params::client::LOG_LEVELS;
 use crate::reply::json;
 use crate::reply::rejection::{Fault, Refusal, quote};
 use crate::tables::rejection::Rejection;
 use crate::tables::versions::{Era, Revision};
 use crate::view::message::Params;
 use crate::view::node::Value;
-
-/// The severities of log messages, mildest first (RFC 5424).
-const LOG_LEVELS: [&str; 8] =
-    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// What `data` repeats of a version, in bytes: no version is nearly as long.
 const MOST_DATA: usize = 10_000;

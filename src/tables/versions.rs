@@ -66,6 +66,13 @@ impl Revision {
     /// The newest modern revision.
     pub const NEWEST_MODERN: Self = Self::V2026_07_28;
 
+    /// What `initialize` comes to: a served legacy revision is echoed, any other is answered with the newest legacy one.
+    #[must_use]
+    pub fn negotiated(requested: &str) -> Self {
+        let served = Self::from_wire(requested.as_bytes());
+        served.filter(|revision| matches!(revision.era(), Era::Legacy)).unwrap_or(Self::NEWEST_LEGACY)
+    }
+
     /// The position in [`Self::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {

@@ -44,4 +44,5 @@ mod splits;
 mod ceilings;
 mod fields;
 mod bodies;
+mod params;
 mod batches;
