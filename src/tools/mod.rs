@@ -19,6 +19,7 @@ mod entry;
 mod handler;
 mod typed;
 mod raw;
+mod template;
 mod cursor;
 mod snapshot;
 mod registry;
@@ -53,6 +54,7 @@ pub use running::Running;
 #[doc(hidden)]
 pub use snapshot::Snapshot;
 pub use spec::{Icon, Theme, ToolAnnotations, ToolSpec};
+pub use template::{TemplateError, UriTemplate, Variable, Variables};
 pub use typed::Typed;
 
 /// A tool. Most are made by [`Typed`]; implement this to decide per call how to run.
