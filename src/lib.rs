@@ -99,6 +99,8 @@ pub use road::auth::{AuthFault, Authenticator, StaticTokens};
 pub use road::limit::{Caller, RateLimiter, RetryAfter};
 pub use road::settings::Settings;
 pub use server::{Builder, Handle, Server, Workers};
+pub use tables::capabilities::Capability;
+pub use tables::levels::LogLevel;
 pub use tables::rejection::{IdRule, Rejecter, Rejection, Row, RowHeader, markdown as rejection_table};
 pub use tables::routes::{Verb, Verbs};
 pub use tables::versions::{Era, Revision};

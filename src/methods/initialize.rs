@@ -1,6 +1,6 @@
 //! `initialize` (2025-11-25, basic/lifecycle): negotiates a revision and opens a session.
 
-use super::{INTERNAL_ERROR, Request, error};
+use super::{INTERNAL_ERROR, Request, capabilities, error};
 use crate::reply::rejection::{Fault, Refusal};
 use crate::reply::{Exchange, Extra, Reply, envelope};
 use crate::session::state::ClientInfo;
@@ -46,7 +46,12 @@ pub fn serve(
 fn read(request: &Request<'_, '_, '_>) -> (Revision, ClientInfo) {
     let version = request.params.protocol_version.and_then(|version| version.as_str()).unwrap_or_default();
     let info = request.all.and_then(|params| params.get("clientInfo"));
-    let client = ClientInfo { name: text(info, "name"), version: text(info, "version") };
+    let declared = request.all.and_then(|params| params.get("capabilities")).unwrap_or(Value::EMPTY_OBJECT);
+    let client = ClientInfo {
+        name: text(info, "name"),
+        version: text(info, "version"),
+        capabilities: capabilities::read(declared),
+    };
     (Revision::negotiated(version), client)
 }
 

@@ -2,8 +2,11 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+pub mod capabilities;
+pub mod calling;
 pub mod discover;
 pub mod initialize;
+pub mod logging_set_level;
 pub mod params;
 pub mod pending;
 pub mod ping;
@@ -91,6 +94,7 @@ pub fn serve(
         Method::Initialize => initialize::serve(behind, &request, exchange)?,
         Method::Ping => ping::serve(&request, exchange),
         Method::Discover => discover::serve(behind, &request, exchange),
+        Method::LoggingSetLevel => logging_set_level::serve(&request, exchange),
         Method::ToolsList => tools_list::serve(behind, &request, exchange),
         Method::ToolsCall => return tools_call::serve(behind, &request, slot, exchange, cx),
     };

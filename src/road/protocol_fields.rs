@@ -3,9 +3,9 @@
 
 use super::settings::Settings;
 use super::singleton::Singletons;
-use crate::methods::params::client::LOG_LEVELS;
 use crate::reply::json;
 use crate::reply::rejection::{Fault, Refusal, quote};
+use crate::tables::levels::LogLevel;
 use crate::tables::rejection::Rejection;
 use crate::tables::versions::{Era, Revision};
 use crate::view::message::Params;
@@ -65,7 +65,7 @@ pub fn check<'b>(
         check_client_info(info)?;
     }
     if let Some(level) = fields.log_level
-        && !level.as_str().is_some_and(|level| LOG_LEVELS.contains(&level))
+        && level.as_str().and_then(LogLevel::from_wire).is_none()
     {
         return Err(invalid(
             "io.modelcontextprotocol/logLevel in params._meta must be one of the eight levels, debug to emergency",

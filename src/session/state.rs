@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use super::id::SessionId;
 use crate::base::principal::Principal;
+use crate::tables::capabilities::Capabilities;
+use crate::tables::levels::LogLevel;
 use crate::tables::versions::Revision;
 
 /// Where a session is in its life. It ends by leaving the store.
@@ -17,13 +19,15 @@ pub enum Lifecycle {
     Ready,
 }
 
-/// Who the client said it is.
+/// Who the client said it is, and what it can do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientInfo {
     /// `clientInfo.name`.
     pub name: String,
     /// `clientInfo.version`.
     pub version: String,
+    /// `capabilities`, as far as the server acts on them.
+    pub capabilities: Capabilities,
 }
 
 /// What `last_seen_ms` says once the last open request has ended, until somebody with a clock looks: the idle time starts then.
@@ -41,6 +45,7 @@ pub struct Session {
     /// Who the client said it is.
     pub client: ClientInfo,
     lifecycle: AtomicU8,
+    log_level: AtomicU8,
     last_seen_ms: AtomicU64,
     open: AtomicU32,
 }
@@ -61,6 +66,7 @@ impl Session {
             principal,
             client,
             lifecycle: AtomicU8::new(Lifecycle::Opened as u8),
+            log_level: AtomicU8::new(LogLevel::DEFAULT as u8),
             last_seen_ms: AtomicU64::new(now_ms),
             open: AtomicU32::new(0),
         }
@@ -79,6 +85,17 @@ impl Session {
     /// `notifications/initialized` has come. Saying so twice changes nothing.
     pub fn make_ready(&self) {
         self.lifecycle.store(Lifecycle::Ready as u8, Ordering::Release);
+    }
+
+    /// The mildest log messages that the client wants.
+    #[must_use]
+    pub fn log_level(&self) -> LogLevel {
+        LogLevel::at(self.log_level.load(Ordering::Relaxed)).unwrap_or(LogLevel::DEFAULT)
+    }
+
+    /// The client has said which log messages it wants.
+    pub fn set_log_level(&self, level: LogLevel) {
+        self.log_level.store(level as u8, Ordering::Relaxed);
     }
 
     /// A message was taken: the idle timer starts over.
@@ -174,6 +191,16 @@ mod tests {
         session.make_ready();
         session.make_ready();
         assert_eq!(session.lifecycle(), Lifecycle::Ready);
+    }
+
+    #[test]
+    fn the_log_level_is_info_until_it_is_set() {
+        let session = session(None);
+        assert_eq!(session.log_level(), LogLevel::Info);
+        for &level in LogLevel::ALL {
+            session.set_log_level(level);
+            assert_eq!(session.log_level(), level);
+        }
     }
 
     #[test]

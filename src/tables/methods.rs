@@ -89,6 +89,8 @@ methods! {
     Ping = "ping", Legacy, SessionExempt, None, cacheable: false;
     /// What the server is and offers.
     Discover = "server/discover", Modern, Ready, None, cacheable: true;
+    /// Which log messages a legacy session wants.
+    LoggingSetLevel = "logging/setLevel", Legacy, Ready, None, cacheable: false;
     /// The tools on offer.
     ToolsList = "tools/list", Both, BeforeReady, None, cacheable: true;
     /// Runs a tool.

@@ -9,6 +9,9 @@ use std::task::Waker;
 use tokio::sync::Notify;
 
 use crate::base::principal::Principal;
+use crate::session::state::Session;
+use crate::tables::capabilities::Capabilities;
+use crate::tables::levels::LogLevel;
 use crate::tables::versions::Revision;
 use crate::view::node::{Kind, Number, Value};
 
@@ -24,6 +27,14 @@ pub struct CallInfo<'a> {
     pub principal: Option<&'a Arc<Principal>>,
     /// The client program's name and version.
     pub client: Option<(&'a str, &'a str)>,
+    /// What the client can do.
+    pub capabilities: Capabilities,
+    /// The session, on the legacy lane.
+    pub session: Option<&'a Arc<Session>>,
+    /// The mildest log messages that a request without a session wants; `None`: none at all.
+    pub log_level: Option<LogLevel>,
+    /// Whether the client takes an event stream: without, nothing is sent but the answer.
+    pub may_stream: bool,
     /// `_meta.progressToken` as sent. Anything but a string or an integer counts as absent; so should a token whose caller admits no
     /// event stream.
     pub progress_token: Option<Value<'a, 'a>>,
@@ -39,6 +50,9 @@ pub struct CallShared {
     has_client: bool,
     client_name: String,
     client_version: String,
+    capabilities: Capabilities,
+    log_level: Option<LogLevel>,
+    may_stream: bool,
     /// The progress token as JSON; empty for none.
     token: Vec<u8>,
     cancelled: AtomicBool,
@@ -56,6 +70,26 @@ struct Mailbox {
     /// False once the call is over: nothing may follow its result.
     open: bool,
     waker: Option<Waker>,
+    /// Let go when the call is over: the storage waits for the connection's next call, which may be another session's.
+    session: Option<Arc<Session>>,
+}
+
+impl Mailbox {
+    /// Whether one more notification fits; where not, it counts as dropped.
+    fn has_room(&mut self) -> bool {
+        let room = self.queue.len() < self.capacity;
+        self.dropped += u64::from(!room);
+        room
+    }
+}
+
+/// Wakes the connection, once the lock is given back.
+fn wake(mut mailbox: MutexGuard<'_, Mailbox>) {
+    let waker = mailbox.waker.take();
+    drop(mailbox);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
 }
 
 impl Default for CallShared {
@@ -66,6 +100,9 @@ impl Default for CallShared {
             has_client: false,
             client_name: String::new(),
             client_version: String::new(),
+            capabilities: Capabilities::NONE,
+            log_level: None,
+            may_stream: false,
             token: Vec::new(),
             cancelled: AtomicBool::new(false),
             cancel: Notify::new(),
@@ -76,6 +113,7 @@ impl Default for CallShared {
                 progress: f64::NEG_INFINITY,
                 open: true,
                 waker: None,
+                session: None,
             }),
         }
     }
@@ -89,6 +127,9 @@ impl CallShared {
         let (name, version) = call.client.unwrap_or_default();
         put(&mut self.client_name, name);
         put(&mut self.client_version, version);
+        self.capabilities = call.capabilities;
+        self.log_level = call.log_level;
+        self.may_stream = call.may_stream;
         self.token.clear();
         if let Some(token) = call.progress_token.filter(is_token) {
             token.write_json(&mut self.token);
@@ -101,6 +142,7 @@ impl CallShared {
         mailbox.progress = f64::NEG_INFINITY;
         mailbox.open = true;
         mailbox.waker = None;
+        mailbox.session = call.session.cloned();
     }
 
     fn mailbox(&self) -> MutexGuard<'_, Mailbox> {
@@ -119,6 +161,10 @@ impl CallShared {
         self.has_client.then_some((self.client_name.as_str(), self.client_version.as_str()))
     }
 
+    pub(super) fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
     pub(super) fn wants_progress(&self) -> bool {
         !self.token.is_empty()
     }
@@ -128,20 +174,32 @@ impl CallShared {
             return;
         }
         let mut mailbox = self.mailbox();
-        if !mailbox.open || progress <= mailbox.progress {
-            return;
-        }
-        if mailbox.queue.len() >= mailbox.capacity {
-            mailbox.dropped += 1;
+        if !mailbox.open || progress <= mailbox.progress || !mailbox.has_room() {
             return;
         }
         mailbox.progress = progress;
         mailbox.queue.push_back(progress_notification(&self.token, progress, total, message));
-        let waker = mailbox.waker.take();
-        drop(mailbox);
-        if let Some(waker) = waker {
-            waker.wake();
+        wake(mailbox);
+    }
+
+    /// Whether a log message of this level reaches the client. A session's level may change while its calls run.
+    pub(super) fn logs(&self, level: LogLevel) -> bool {
+        if !self.may_stream {
+            return false;
         }
+        let mailbox = self.mailbox();
+        let least = mailbox.session.as_ref().map_or(self.log_level, |session| Some(session.log_level()));
+        mailbox.open && least.is_some_and(|least| level >= least)
+    }
+
+    /// Sends a notification, unless the call is over or a slow reader leaves no room.
+    pub(super) fn notify(&self, notification: Vec<u8>) {
+        let mut mailbox = self.mailbox();
+        if !self.may_stream || !mailbox.open || !mailbox.has_room() {
+            return;
+        }
+        mailbox.queue.push_back(notification);
+        wake(mailbox);
     }
 
     /// Takes the oldest notification.
@@ -170,9 +228,9 @@ impl CallShared {
     pub(super) fn close(&self) {
         let mut mailbox = self.mailbox();
         mailbox.open = false;
-        let waker = mailbox.waker.take();
+        let held = (mailbox.waker.take(), mailbox.session.take());
         drop(mailbox);
-        drop(waker);
+        drop(held);
     }
 
     pub(super) fn is_cancelled(&self) -> bool {

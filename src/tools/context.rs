@@ -3,10 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::base::principal::Principal;
+use crate::tables::capabilities::Capability;
+use crate::tables::levels::LogLevel;
 use crate::tables::versions::{Era, Revision};
 
 use super::call::CallShared;
+use super::members::{Members, write_value};
 
 /// The surroundings of one call: who calls, how to report progress, whether anyone still waits. Cheap to clone, and may outlive the call.
 #[derive(Clone)]
@@ -39,6 +44,26 @@ impl Context {
     #[must_use]
     pub fn wants_progress(&self) -> bool {
         self.shared.wants_progress()
+    }
+
+    /// Sends the client a log message: any JSON, and the name of what logs. Only what the client asked for is sent: on the legacy lane from
+    /// the level its session has set (`info` until then), on the modern one from the level in the request. Nothing secret belongs in it.
+    pub fn log(&self, level: LogLevel, logger: Option<&str>, data: &(impl Serialize + ?Sized)) {
+        if self.shared.logs(level) {
+            self.shared.notify(log_message(level, logger, data));
+        }
+    }
+
+    /// Whether log messages of this level reach the client.
+    #[must_use]
+    pub fn logs(&self, level: LogLevel) -> bool {
+        self.shared.logs(level)
+    }
+
+    /// Whether the client has declared a capability: on the legacy lane when it opened its session, on the modern one in the request.
+    #[must_use]
+    pub fn client_supports(&self, capability: Capability) -> bool {
+        self.shared.capabilities().has(capability)
     }
 
     /// Whether the call was cancelled, timed out or lost its caller. A blocking handler should look from time to time and return early.
@@ -108,4 +133,15 @@ impl Canceller {
     pub fn cancel(&self) {
         self.0.shared.cancel();
     }
+}
+
+fn log_message(level: LogLevel, logger: Option<&str>, data: &(impl Serialize + ?Sized)) -> Vec<u8> {
+    let mut out = Vec::with_capacity(192);
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"#);
+    let mut members = Members::new(&mut out);
+    members.text("level", level.wire());
+    members.text_if("logger", logger);
+    write_value(members.key("data"), data);
+    out.extend_from_slice(b"}}");
+    out
 }

@@ -48,7 +48,7 @@ impl<'o> Members<'o> {
         }
     }
 
-    pub(super) fn value(&mut self, name: &str, value: &impl Serialize) {
+    pub(super) fn value(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         write_value(self.key(name), value);
     }
 
@@ -61,7 +61,7 @@ impl<'o> Members<'o> {
 }
 
 /// Appends any value as JSON; one that cannot be written (a map whose keys are no strings) becomes null.
-pub(super) fn write_value(out: &mut Vec<u8>, value: &impl Serialize) {
+pub(super) fn write_value(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let from = out.len();
     if serde_json::to_writer(&mut *out, value).is_err() {
         out.truncate(from);

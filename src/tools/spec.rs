@@ -31,7 +31,7 @@ pub struct ToolSpec {
     pub meta: Option<Map>,
     /// How long a call may take, where `Limits::tool_timeout` does not fit.
     pub timeout: Option<Duration>,
-    /// Client capabilities (`elicitation`, `sampling`, …) that a modern request must declare to call it.
+    /// Client capabilities (`elicitation`, `sampling.tools`, `elicitation.url`, …) that a modern request must declare to call it.
     pub required_capabilities: Vec<String>,
     pub(super) provenance: Provenance,
 }
@@ -273,7 +273,7 @@ macro_rules! spec_setters {
             self
         }
 
-        /// Names a client capability that a modern request must declare to call the tool.
+        /// Names a client capability, or after a dot a part of one, that a modern request must declare to call the tool.
         #[must_use]
         pub fn requires(mut self, capability: impl Into<String>) -> Self {
             self.spec.required_capabilities.push(capability.into());

@@ -11,6 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::schema::testing::with_value;
+use crate::tables::capabilities::Capabilities;
 use crate::tables::versions::Revision;
 
 use super::{Arguments, CallInfo, CallSlot, Entry, Produced, Registry, Running, Tool, ToolResult};
@@ -29,6 +30,10 @@ fn info<'a>() -> CallInfo<'a> {
         revision: Revision::V2026_07_28,
         principal: None,
         client: None,
+        capabilities: Capabilities::NONE,
+        session: None,
+        log_level: None,
+        may_stream: true,
         progress_token: None,
         buffer: 256,
     }

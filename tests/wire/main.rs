@@ -16,6 +16,7 @@ mod tools;
 mod paging;
 mod mirrored;
 mod streams;
+mod logging;
 mod frames;
 mod http2;
 mod malformed2;

@@ -1,13 +1,10 @@
 //! What clients say of themselves: in `initialize` on the legacy lane, in every request's `_meta` on the modern one.
 
 use super::shape::{Member, OBJECT, Shape, optional, required};
+use crate::tables::levels::LogLevel;
 use crate::tables::versions::Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
 
-/// The severities of log messages, mildest first (RFC 5424).
-pub const LOG_LEVELS: [&str; 8] =
-    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-
-pub(super) const LEVEL: Shape = Shape::OneOf(&LOG_LEVELS);
+pub(super) const LEVEL: Shape = Shape::OneOf(LogLevel::WORDS);
 
 /// `_meta` of a request.
 pub(super) const META: Shape = Shape::Object(&[

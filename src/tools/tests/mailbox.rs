@@ -4,6 +4,10 @@ use std::task::{Wake, Waker};
 
 use super::*;
 use crate::base::principal::Principal;
+use crate::session::id::SessionId;
+use crate::session::state::{ClientInfo, Session};
+use crate::tables::capabilities::Capability;
+use crate::tables::levels::LogLevel;
 use crate::tables::versions::Era;
 use crate::tools::{Context, Typed};
 
@@ -147,9 +151,13 @@ fn slots_are_reused_and_forget() {
             principal: Some(&principal),
             client: Some(("client", "1.0")),
             progress_token: Some(token),
+            log_level: Some(LogLevel::Debug),
+            capabilities: Capabilities::NONE.with(Capability::Roots),
             buffer: 1,
+            ..info()
         })
     });
+    assert!(first.logs(LogLevel::Debug) && first.client_supports(Capability::Roots));
     assert_eq!(first.principal().unwrap().subject, "alice");
     assert_eq!((first.client_name(), first.client_version()), (Some("client"), Some("1.0")));
     assert_eq!((first.era(), first.revision()), (Era::Legacy, Revision::V2025_06_18));
@@ -162,8 +170,69 @@ fn slots_are_reused_and_forget() {
     let second = slot.prepare(&info());
     assert_eq!(std::ptr::from_ref(second.shared()), address);
     assert_eq!((second.principal(), second.client_name(), second.wants_progress()), (None, None, false));
+    assert!(!second.logs(LogLevel::Emergency) && !second.client_supports(Capability::Roots));
     assert!(!second.is_cancelled() && taken(&second).is_empty() && second.shared().dropped() == 0);
 
     let third = slot.prepare(&info());
     assert_ne!(std::ptr::from_ref(third.shared()), address, "the second is still held");
+}
+
+#[test]
+fn log_messages_from_the_level_asked_for() {
+    let context = CallSlot::default().prepare(&CallInfo { log_level: Some(LogLevel::Warning), ..info() });
+    for &level in LogLevel::ALL {
+        assert_eq!(context.logs(level), level >= LogLevel::Warning);
+    }
+    context.log(LogLevel::Notice, None, "not wanted");
+    context.log(LogLevel::Warning, Some("disk"), &serde_json::json!({"free": 3}));
+    context.log(LogLevel::Emergency, None, "it burns");
+    assert_eq!(
+        taken(&context),
+        [
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"disk","data":{"free":3}}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"emergency","data":"it burns"}}"#,
+        ]
+    );
+    context.shared().close();
+    context.log(LogLevel::Emergency, None, "too late");
+    assert!(taken(&context).is_empty() && !context.logs(LogLevel::Emergency));
+}
+
+#[test]
+fn nothing_is_logged_where_nobody_asked_or_nothing_can_be_sent() {
+    for call in [info(), CallInfo { log_level: Some(LogLevel::Debug), may_stream: false, ..info() }] {
+        let context = CallSlot::default().prepare(&call);
+        context.log(LogLevel::Emergency, None, "x");
+        assert!(taken(&context).is_empty() && !context.logs(LogLevel::Emergency));
+    }
+}
+
+#[test]
+fn a_sessions_level_holds_as_soon_as_it_is_set() {
+    let session = Arc::new(Session::new(
+        SessionId::random().unwrap(),
+        Revision::V2025_11_25,
+        None,
+        ClientInfo::default(),
+        0,
+    ));
+    let context = CallSlot::default().prepare(&CallInfo { session: Some(&session), ..info() });
+    assert!(context.logs(LogLevel::Info) && !context.logs(LogLevel::Debug));
+    session.set_log_level(LogLevel::Debug);
+    assert!(context.logs(LogLevel::Debug));
+    session.set_log_level(LogLevel::Error);
+    assert!(!context.logs(LogLevel::Warning));
+    assert_eq!(Arc::strong_count(&session), 2);
+    context.shared().close();
+    assert_eq!(Arc::strong_count(&session), 1, "a call that is over holds no session");
+}
+
+#[test]
+fn log_messages_share_the_bound_of_all_notifications() {
+    let call = CallInfo { log_level: Some(LogLevel::Debug), buffer: 2, ..info() };
+    let context = CallSlot::default().prepare(&call);
+    for number in 0..4 {
+        context.log(LogLevel::Info, None, &number);
+    }
+    assert_eq!((taken(&context).len(), context.shared().dropped()), (2, 2));
 }

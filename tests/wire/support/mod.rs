@@ -8,6 +8,7 @@ pub mod http1;
 pub mod http2;
 pub mod messages;
 pub mod message;
+pub mod party;
 pub mod pieces;
 pub mod read;
 pub mod server;

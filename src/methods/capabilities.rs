@@ -1,0 +1,106 @@
+//! What a client declares: `capabilities` of `initialize`, and of every modern request.
+
+use serde_json::json;
+
+use crate::reply::rejection::{Fault, Refusal};
+use crate::tables::capabilities::{Capabilities, Capability};
+use crate::tables::rejection::Rejection;
+use crate::view::node::Value;
+
+/// Reads what the server acts on. Null is as good as absent.
+pub(super) fn read(declared: Value<'_, '_>) -> Capabilities {
+    let mut set = Capabilities::NONE;
+    for &capability in Capability::ALL {
+        if has(declared, capability.path()) {
+            set = set.with(capability);
+        }
+    }
+    set
+}
+
+/// Whether a capability is declared. `path` is the name of a member, or that and after a dot the name of one inside it.
+pub(super) fn has(declared: Value<'_, '_>, path: &str) -> bool {
+    let (name, part) = path.split_once('.').map_or((path, None), |(name, part)| (name, Some(part)));
+    let Some(found) = member(declared, name) else { return false };
+    match part {
+        None => true,
+        // Whoever declares no mode means the one that there was before there were modes.
+        Some("form") if name == "elicitation" => {
+            member(found, "form").is_some() || member(found, "url").is_none()
+        }
+        Some(part) => member(found, part).is_some(),
+    }
+}
+
+/// Refuses a modern request for want of these capabilities.
+#[cold]
+pub(super) fn refuse(missing: &mut dyn Iterator<Item = &str>) -> Refusal<'static> {
+    let mut required = serde_json::Map::new();
+    let mut text = String::new();
+    for path in missing {
+        text.push_str(if text.is_empty() { "" } else { ", " });
+        text.push_str(path);
+        let (name, part) = path.split_once('.').map_or((path, None), |(name, part)| (name, Some(part)));
+        let inside = required.entry(name).or_insert_with(|| json!({}));
+        if let Some(part) = part {
+            inside[part] = json!({});
+        }
+    }
+    let data = json!({"requiredCapabilities": required}).to_string().into_bytes();
+    Refusal::fault(Rejection::MissingClientCapability, Fault { text, data: Some(data), ..Fault::default() })
+}
+
+fn member<'t, 'b>(value: Value<'t, 'b>, key: &str) -> Option<Value<'t, 'b>> {
+    value.get(key).filter(|value| !value.is_null())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reply::rejection::Detail;
+    use crate::view::message::{JsonScratch, PADDING};
+
+    fn set(json: &str) -> String {
+        let mut text = json.as_bytes().to_vec();
+        let len = text.len();
+        text.resize(len + PADDING, 0);
+        JsonScratch::new(16)
+            .parse(&mut text, len, |document| format!("{:?}", read(document.expect("it is JSON").root())))
+    }
+
+    #[test]
+    fn what_is_declared_is_read() {
+        for (declared, read) in [
+            ("{}", "{}"),
+            (r#"{"sampling":{},"roots":{"listChanged":true}}"#, r#"{"sampling", "roots"}"#),
+            (
+                r#"{"sampling":{"tools":{},"context":{}}}"#,
+                r#"{"sampling", "sampling.tools", "sampling.context"}"#,
+            ),
+            (r#"{"sampling":null,"roots":null}"#, "{}"),
+            (r#"{"elicitation":{}}"#, r#"{"elicitation.form"}"#),
+            (r#"{"elicitation":{"form":{}}}"#, r#"{"elicitation.form"}"#),
+            (r#"{"elicitation":{"url":{}}}"#, r#"{"elicitation.url"}"#),
+            (r#"{"elicitation":{"form":{},"url":{}}}"#, r#"{"elicitation.form", "elicitation.url"}"#),
+            (
+                r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#,
+                r#"{"extensions.io.modelcontextprotocol/tasks"}"#,
+            ),
+            (r#"{"sampling.tools":{},"elicitation":[]}"#, r#"{"elicitation.form"}"#),
+        ] {
+            assert_eq!(set(declared), read, "{declared}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_spells_out_what_is_missing() {
+        let paths = ["elicitation.url", "roots", "sampling", "sampling.tools", "extensions.a.b/c"];
+        let refusal = refuse(&mut paths.into_iter());
+        let Detail::Fault(fault) = refusal.detail else { panic!("{refusal:?}") };
+        assert_eq!(fault.text, "elicitation.url, roots, sampling, sampling.tools, extensions.a.b/c");
+        assert_eq!(
+            String::from_utf8(fault.data.unwrap()).unwrap(),
+            r#"{"requiredCapabilities":{"elicitation":{"url":{}},"roots":{},"sampling":{"tools":{}},"extensions":{"a.b/c":{}}}}"#
+        );
+    }
+}
