@@ -9,6 +9,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use support::requests::{self, Request};
 use support::rig::Rig;
+use twolane::base::clock::Clock;
 use twolane::reply::Exchange;
 use twolane::road::Peer;
 use twolane::road::classify::{self, Message};
@@ -88,7 +89,7 @@ fn by_body(
         bencher.iter(|| validate::check(black_box(&message)).expect("passes"));
     });
     let validated = validate::check(&message).expect("passes");
-    let (mut slot, mut exchange) = (CallSlot::default(), Exchange::new(false));
+    let (mut slot, mut exchange, clock) = (CallSlot::default(), Exchange::new(false), Clock::system());
     group.bench_function("dispatch", |bencher| {
         bencher.iter(|| {
             exchange.begin();
@@ -100,7 +101,7 @@ fn by_body(
                 session: None,
                 principal: None,
                 may_stream: true,
-                now_ms: 0,
+                clock: &clock,
             };
             let mut cx = Context::from_waker(Waker::noop());
             dispatch::request(behind, &validated, dispatched, &mut slot, &mut exchange, &mut cx)

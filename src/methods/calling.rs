@@ -3,10 +3,15 @@
 use super::{Request, capabilities};
 use crate::tables::capabilities::Capabilities;
 use crate::tables::levels::LogLevel;
-use crate::tools::{Behind, CallInfo, CallSlot, Context};
+use crate::tools::{Behind, CallInfo, CallSlot, Context, TaskLink};
 
 /// Prepares the context of a call.
-pub(super) fn prepare(behind: &Behind, request: &Request<'_, '_, '_>, slot: &mut CallSlot) -> Context {
+pub(super) fn prepare(
+    behind: &Behind,
+    request: &Request<'_, '_, '_>,
+    slot: &mut CallSlot,
+    task: TaskLink,
+) -> Context {
     let fields = &request.params.fields;
     slot.prepare(&CallInfo {
         revision: request.revision,
@@ -18,6 +23,7 @@ pub(super) fn prepare(behind: &Behind, request: &Request<'_, '_, '_>, slot: &mut
         may_stream: request.may_stream,
         progress_token: fields.progress_token.filter(|_| request.may_stream),
         buffer: behind.stream_buffer(),
+        task,
     })
 }
 

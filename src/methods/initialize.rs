@@ -26,16 +26,17 @@ pub fn serve(
     exchange: &mut Exchange,
 ) -> Result<Reply, Refusal<'static>> {
     let (revision, client) = read(request);
-    let session = match behind.sessions().open(revision, request.principal.cloned(), client, request.now_ms) {
-        Ok(session) => session,
-        Err(OpenError::Full) => {
-            let fault = Fault { retry_after: Some(RETRY_AFTER), ..Fault::default() };
-            return Err(Refusal::fault(Rejection::SessionCap, fault));
-        }
-        Err(OpenError::NoRandomness) => {
-            return Ok(error(exchange, request.id, INTERNAL_ERROR, "No session id can be made"));
-        }
-    };
+    let session =
+        match behind.sessions().open(revision, request.principal.cloned(), client, request.clock.now_ms()) {
+            Ok(session) => session,
+            Err(OpenError::Full) => {
+                let fault = Fault { retry_after: Some(RETRY_AFTER), ..Fault::default() };
+                return Err(Refusal::fault(Rejection::SessionCap, fault));
+            }
+            Err(OpenError::NoRandomness) => {
+                return Ok(error(exchange, request.id, INTERNAL_ERROR, "No session id can be made"));
+            }
+        };
     envelope::begin_result_for(&mut exchange.body, request.id);
     exchange.body.extend_from_slice(behind.identity().initialize(revision));
     envelope::end_result(&mut exchange.body);

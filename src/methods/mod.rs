@@ -10,12 +10,18 @@ pub mod logging_set_level;
 pub mod params;
 pub mod pending;
 pub mod ping;
+pub mod task_run;
+pub mod tasks;
+pub mod tasks_cancel;
+pub mod tasks_get;
+pub mod tasks_update;
 pub mod tools_call;
 pub mod tools_list;
 
 use std::sync::Arc;
 use std::task;
 
+use crate::base::clock::Clock;
 use crate::base::principal::Principal;
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope};
@@ -54,8 +60,8 @@ pub struct Request<'r, 't, 'b> {
     pub principal: Option<&'r Arc<Principal>>,
     /// Whether the client takes event streams; without, notifications are dropped.
     pub may_stream: bool,
-    /// Now, on the server's clock.
-    pub now_ms: u64,
+    /// The server's clock.
+    pub clock: &'r Clock,
 }
 
 impl Request<'_, '_, '_> {
@@ -96,6 +102,9 @@ pub fn serve(
         Method::Discover => discover::serve(behind, &request, exchange),
         Method::LoggingSetLevel => logging_set_level::serve(&request, exchange),
         Method::ToolsList => tools_list::serve(behind, &request, exchange),
+        Method::TasksGet => tasks_get::serve(behind, &request, exchange)?,
+        Method::TasksUpdate => tasks_update::serve(behind, &request, exchange)?,
+        Method::TasksCancel => tasks_cancel::serve(behind, &request, exchange)?,
         Method::ToolsCall => return tools_call::serve(behind, &request, slot, exchange, cx),
     };
     Ok(Outcome::Done(reply))

@@ -1,16 +1,18 @@
 //! `tools/call` (server/tools): checks the arguments, starts the tool, polls it once. A tool that is ready at once costs no task and no
 //! stream.
 
+use std::sync::Arc;
 use std::task;
 
 use super::pending::{Answering, Pending};
+use super::task_run::{self, Plan};
 use super::{INVALID_PARAMS, Outcome, Request, calling, capabilities, error};
 use crate::reply::Exchange;
 use crate::reply::rejection::{Refusal, quote};
 use crate::tables::versions::Era;
 use crate::tools::Behind;
 use crate::tools::Entry;
-use crate::tools::{Arguments, CallSlot};
+use crate::tools::{Arguments, CallSlot, TaskLink};
 use crate::view::node::Value;
 
 /// Serves a call.
@@ -48,8 +50,18 @@ pub fn serve(
         return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));
     };
     check_capabilities(request, entry)?;
-    let context = calling::prepare(behind, request, slot);
-    let running = entry.start(arguments, context, behind.tool_timeout());
+    let (link, task) = match task_run::plan(behind, request, entry)? {
+        Plan::Inline(link) => (link, None),
+        Plan::Task(task) => (TaskLink::Linked(Arc::clone(&task)), Some(task)),
+        Plan::Refused(refused) => return Ok(Outcome::Done(refused.answer(request, exchange))),
+    };
+    let context = calling::prepare(behind, request, slot, link);
+    let mut running = entry.start(arguments, context, behind.tool_timeout());
+    match task {
+        Some(task) if running.is_ready() => task_run::decline(behind.tasks(), &task, &mut running),
+        Some(task) => return Ok(Outcome::Done(task_run::begin(behind, task, running, request, exchange))),
+        None => {}
+    }
     let answering =
         Answering { revision: request.revision, may_stream: request.may_stream, identity: behind.identity() };
     Ok(Pending::begin(running, request, answering, exchange, cx))

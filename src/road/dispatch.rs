@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::task;
 
 use super::validate::Validated;
+use crate::base::clock::Clock;
 use crate::base::principal::Principal;
 use crate::methods::{self, METHOD_NOT_FOUND, Outcome, Request, params};
 use crate::reply::rejection::{Fault, Refusal, quote};
@@ -34,8 +35,8 @@ pub struct Dispatched<'r, 't, 'b> {
     pub principal: Option<&'r Arc<Principal>>,
     /// Whether the client takes event streams.
     pub may_stream: bool,
-    /// Now.
-    pub now_ms: u64,
+    /// The server's clock.
+    pub clock: &'r Clock,
 }
 
 /// Serves a request.
@@ -50,7 +51,7 @@ pub fn request(
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
-    let Dispatched { id, method: name, envelope, revision, session, principal, may_stream, now_ms } =
+    let Dispatched { id, method: name, envelope, revision, session, principal, may_stream, clock } =
         dispatched;
     let era = revision.era();
     match Method::find(name).filter(|method| method.eras().has(era)) {
@@ -63,7 +64,7 @@ pub fn request(
                 session,
                 principal,
                 may_stream,
-                now_ms,
+                clock,
             };
             methods::serve(behind, method, request, slot, exchange, cx)
         }

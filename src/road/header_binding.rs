@@ -68,6 +68,7 @@ fn body_name<'b>(method: &str, params: &Params<'_, 'b>) -> Option<&'b str> {
         NameSource::None => None,
         NameSource::Name => params.name,
         NameSource::Uri => params.uri,
+        NameSource::TaskId => params.task_id,
     }
     .and_then(|value| value.as_str())
 }

@@ -349,7 +349,11 @@ impl<'a> Run<'a> {
         (id, method, envelope): (Id<'r>, &'r str, Envelope<'r, 'r>),
         resolved: &'s Resolved,
         singletons: &'s Singletons<'a>,
-    ) -> Dispatched<'s, 'r, 'r> {
+    ) -> Dispatched<'s, 'r, 'r>
+    where
+        'a: 's,
+    {
+        let shared: &'a Shared = self.shared;
         Dispatched {
             id,
             method,
@@ -358,7 +362,7 @@ impl<'a> Run<'a> {
             session: resolved.session.as_ref(),
             principal: singletons.principal(),
             may_stream: !matches!(self.accept, Accept::Json),
-            now_ms: resolved.now_ms,
+            clock: &shared.clock,
         }
     }
 

@@ -115,15 +115,23 @@ impl Road {
         self.0.behind.announce();
     }
 
+    /// How many tasks are kept.
+    #[must_use]
+    pub fn tasks(&self) -> u64 {
+        self.0.behind.tasks().len()
+    }
+
     /// The tools, for the program that owns the server: the road itself reaches them through the door alone.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         self.0.behind.registry()
     }
 
-    /// Ends idle sessions, and says how many.
+    /// Ends idle sessions, and says how many. Forgets tasks whose time is over.
     pub fn sweep(&self) -> u64 {
-        self.0.behind.sessions().sweep(self.0.clock.now_ms())
+        let now_ms = self.0.clock.now_ms();
+        self.0.behind.tasks().sweep(now_ms);
+        self.0.behind.sessions().sweep(now_ms)
     }
 
     /// From now on every request is refused as draining, and listeners end once they have been told what changed until now.

@@ -45,6 +45,12 @@ impl Handle {
         self.road().listeners()
     }
 
+    /// How many tasks are kept, running or over.
+    #[must_use]
+    pub fn tasks(&self) -> u64 {
+        self.road().tasks()
+    }
+
     /// The tools: they may be added, replaced and removed while the server runs.
     #[must_use]
     pub fn registry(&self) -> &Registry {

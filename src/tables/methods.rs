@@ -11,6 +11,8 @@ pub enum NameSource {
     Name,
     /// `params.uri`.
     Uri,
+    /// `params.taskId`.
+    TaskId,
 }
 
 /// Which eras know a method.
@@ -95,6 +97,12 @@ methods! {
     ToolsList = "tools/list", Both, BeforeReady, None, cacheable: true;
     /// Runs a tool.
     ToolsCall = "tools/call", Both, BeforeReady, Name, cacheable: false;
+    /// What has become of a task (extension).
+    TasksGet = "tasks/get", Modern, Ready, TaskId, cacheable: false;
+    /// Answers a task's questions (extension).
+    TasksUpdate = "tasks/update", Modern, Ready, TaskId, cacheable: false;
+    /// Stops a task (extension).
+    TasksCancel = "tasks/cancel", Modern, Ready, TaskId, cacheable: false;
 }
 
 /// What `Mcp-Name` mirrors for a method, served or not: the binding is the specification's, so a method that this server lacks is
@@ -104,6 +112,7 @@ pub fn name_source(method: &str) -> NameSource {
     match method {
         "tools/call" | "prompts/get" => NameSource::Name,
         "resources/read" => NameSource::Uri,
+        "tasks/get" | "tasks/update" | "tasks/cancel" => NameSource::TaskId,
         _ => NameSource::None,
     }
 }

@@ -123,6 +123,11 @@ impl Tasks {
         }
     }
 
+    /// Forgets a task that nobody has seen.
+    pub fn forget(&self, task: &Arc<Task>) {
+        self.remove(task);
+    }
+
     /// Forgets every task whose time is over, and says how many. What still runs is cancelled.
     pub fn sweep(&self, now_ms: u64) -> u64 {
         let expired: Vec<_> =

@@ -9,6 +9,7 @@ use crate::base::limits::Limits;
 use crate::events::changes::Changes;
 use crate::events::listeners::Listeners;
 use crate::session::store::Sessions;
+use crate::tasks::Tasks;
 
 /// Sessions, listeners, tools, and who the server says it is.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub struct Behind {
     identity: Arc<Identity>,
     tool_timeout: Duration,
     stream_buffer: u64,
+    tasks: Tasks,
 }
 
 impl Behind {
@@ -35,6 +37,7 @@ impl Behind {
             identity: Arc::new(identity),
             tool_timeout: Duration::from_millis(limits.tool_timeout),
             stream_buffer: limits.stream_buffer,
+            tasks: Tasks::new(limits, |_| {}),
         }
     }
 
@@ -62,6 +65,12 @@ impl Behind {
         if !due.is_empty() {
             self.listeners.tell(&due);
         }
+    }
+
+    /// The tasks.
+    #[must_use]
+    pub const fn tasks(&self) -> &Tasks {
+        &self.tasks
     }
 
     /// The tools.

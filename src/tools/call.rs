@@ -13,13 +13,14 @@ use crate::session::state::Session;
 use crate::tables::capabilities::Capabilities;
 use crate::tables::levels::LogLevel;
 use crate::tables::versions::Revision;
+use crate::tasks::Task;
 use crate::view::node::{Kind, Number, Value};
 
 use super::context::Context;
 use super::members::{Members, write_number};
 
 /// What is known of a call before it starts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct CallInfo<'a> {
     /// The revision the caller speaks.
     pub revision: Revision,
@@ -40,6 +41,22 @@ pub struct CallInfo<'a> {
     pub progress_token: Option<Value<'a, 'a>>,
     /// The most notifications kept for a slow reader (`Limits::stream_buffer`).
     pub buffer: u64,
+    /// What the call has to do with tasks.
+    pub task: TaskLink,
+}
+
+/// What a call has to do with tasks.
+#[derive(Debug, Clone, Default)]
+pub enum TaskLink {
+    /// It is answered on its request.
+    #[default]
+    None,
+    /// It becomes a task when its handler says so.
+    OnDemand,
+    /// Its handler has said so, and waits.
+    Wanted,
+    /// It is one.
+    Linked(Arc<Task>),
 }
 
 /// The state of one call.
@@ -58,6 +75,7 @@ pub struct CallShared {
     cancelled: AtomicBool,
     cancel: Notify,
     mailbox: Mutex<Mailbox>,
+    task: Mutex<TaskLink>,
 }
 
 /// Notifications on their way to the connection.
@@ -115,6 +133,7 @@ impl Default for CallShared {
                 waker: None,
                 session: None,
             }),
+            task: Mutex::new(TaskLink::None),
         }
     }
 }
@@ -135,6 +154,7 @@ impl CallShared {
             token.write_json(&mut self.token);
         }
         *self.cancelled.get_mut() = false;
+        *self.task.get_mut().unwrap_or_else(PoisonError::into_inner) = call.task.clone();
         let mailbox = self.mailbox.get_mut().unwrap_or_else(PoisonError::into_inner);
         mailbox.queue.clear();
         mailbox.capacity = usize::try_from(call.buffer).unwrap_or(usize::MAX);
@@ -147,6 +167,36 @@ impl CallShared {
 
     fn mailbox(&self) -> MutexGuard<'_, Mailbox> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn task_link(&self) -> MutexGuard<'_, TaskLink> {
+        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The task that the call is.
+    pub(super) fn task(&self) -> Option<Arc<Task>> {
+        match &*self.task_link() {
+            TaskLink::Linked(task) => Some(Arc::clone(task)),
+            TaskLink::None | TaskLink::OnDemand | TaskLink::Wanted => None,
+        }
+    }
+
+    /// The handler wants the call to be a task. False where nothing is left to wait for.
+    pub(super) fn want_task(&self) -> bool {
+        let mut link = self.task_link();
+        if matches!(*link, TaskLink::OnDemand) {
+            *link = TaskLink::Wanted;
+        }
+        matches!(*link, TaskLink::Wanted)
+    }
+
+    pub(super) fn wants_task(&self) -> bool {
+        matches!(*self.task_link(), TaskLink::Wanted)
+    }
+
+    /// The call is a task from now on, or stays what it is.
+    pub(super) fn link_task(&self, task: Option<Arc<Task>>) {
+        *self.task_link() = task.map_or(TaskLink::None, TaskLink::Linked);
     }
 
     pub(super) fn revision(&self) -> Revision {
@@ -170,6 +220,9 @@ impl CallShared {
     }
 
     pub(super) fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        if let (Some(message), Some(task)) = (message, self.task()) {
+            task.set_message(message);
+        }
         if self.token.is_empty() || !progress.is_finite() {
             return;
         }

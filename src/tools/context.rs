@@ -66,6 +66,21 @@ impl Context {
         self.shared.capabilities().has(capability)
     }
 
+    /// Makes the call a task, where the tool is declared [`super::TaskSupport::OptionalByHandler`] or `RequiredByHandler` and the client
+    /// takes tasks: the request is answered with the task, and the handler goes on without it. Elsewhere the handler goes on at once.
+    pub async fn start_task(&self) {
+        std::future::poll_fn(|_| {
+            if self.shared.want_task() { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+        })
+        .await;
+    }
+
+    /// Whether the call is a task. Its progress messages are then the task's status message.
+    #[must_use]
+    pub fn is_task(&self) -> bool {
+        self.shared.task().is_some()
+    }
+
     /// Whether the call was cancelled, timed out or lost its caller. A blocking handler should look from time to time and return early.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

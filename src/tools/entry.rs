@@ -13,7 +13,7 @@ use super::context::Context;
 use super::produced::{Payload, Subject, log_panic};
 use super::result::ToolResult;
 use super::running::Running;
-use super::spec::ToolSpec;
+use super::spec::{TaskSupport, ToolSpec};
 use super::{Started, Tool};
 
 /// A registered tool.
@@ -22,6 +22,7 @@ pub struct Entry {
     name: Box<str>,
     timeout: Option<Duration>,
     required_capabilities: Vec<String>,
+    tasks: TaskSupport,
     input: InputSchema,
     output: Option<OutputSchema>,
     /// As listed, by [`Revision::index`].
@@ -44,7 +45,8 @@ impl Entry {
         }
         let listed = Revision::ALL.iter().map(|&revision| render(spec, revision)).collect();
         let (timeout, required_capabilities) = (spec.timeout, spec.required_capabilities.clone());
-        Ok(Self { tool, name: name.into(), timeout, required_capabilities, input, output, listed })
+        let tasks = spec.tasks;
+        Ok(Self { tool, name: name.into(), timeout, required_capabilities, tasks, input, output, listed })
     }
 
     /// The tool's name.
@@ -69,6 +71,18 @@ impl Entry {
     #[must_use]
     pub fn required_capabilities(&self) -> &[String] {
         &self.required_capabilities
+    }
+
+    /// How long a call may take, where the tool says so.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// Whether calls may become tasks.
+    #[must_use]
+    pub fn tasks(&self) -> TaskSupport {
+        self.tasks
     }
 
     /// The tool as `revision` lists it.

@@ -32,7 +32,7 @@ pub use arguments::{ArgumentFault, Arguments, NotAnObject};
 #[doc(hidden)]
 pub use behind::Behind;
 #[doc(hidden)]
-pub use call::{CallInfo, CallShared, CallSlot};
+pub use call::{CallInfo, CallShared, CallSlot, TaskLink};
 pub use content::{Content, Role};
 pub use context::{Canceller, Context};
 pub use cursor::BadCursor;
@@ -53,7 +53,7 @@ pub use result::{ToolResult, write_result};
 pub use running::Running;
 #[doc(hidden)]
 pub use snapshot::Snapshot;
-pub use spec::{Icon, Theme, ToolAnnotations, ToolSpec};
+pub use spec::{Icon, TaskSupport, Theme, ToolAnnotations, ToolSpec};
 pub use template::{TemplateError, UriTemplate, Variable, Variables};
 pub use typed::Typed;
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use tokio::time::Sleep;
 use super::HandlerFuture;
 use super::context::{Canceller, Context};
 use super::produced::{Produced, ProducedFuture, Subject, Work};
+use crate::tasks::Task;
 
 /// How a cancelled call failed.
 const CANCELLED: &str = "was cancelled";
@@ -86,6 +88,31 @@ impl Running {
             }
             Phase::Ready(_) | Phase::Over => {}
         }
+    }
+
+    /// Whether the handler waits for the call to become a task.
+    #[must_use]
+    pub fn wants_task(&self) -> bool {
+        self.context.shared().wants_task()
+    }
+
+    /// Makes the call a task, or lets it go on as it is. A task has a time of its own.
+    pub fn become_task(&mut self, task: Option<Arc<Task>>) {
+        if let Some(task) = &task {
+            let declared = match &self.subject {
+                Subject::Tool(entry) => entry.timeout(),
+                Subject::Other { .. } => None,
+            };
+            self.timeout = declared.unwrap_or(Duration::from_millis(task.ttl_ms()));
+            self.sleep = None;
+        }
+        self.context.shared().link_task(task);
+    }
+
+    /// Whether the call was over when it was started.
+    #[must_use]
+    pub const fn is_ready(&self) -> bool {
+        matches!(self.phase, Phase::Ready(_))
     }
 
     /// A handle that cancels the call from another task; the call then ends at its next poll, for which the task is woken.

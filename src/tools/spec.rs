@@ -33,7 +33,34 @@ pub struct ToolSpec {
     pub timeout: Option<Duration>,
     /// Client capabilities (`elicitation`, `sampling.tools`, `elicitation.url`, …) that a modern request must declare to call it.
     pub required_capabilities: Vec<String>,
+    /// Whether calls may become tasks.
+    pub tasks: TaskSupport,
     pub(super) provenance: Provenance,
+}
+
+/// Whether a call of a tool may become a task: an answer that the client polls for (extension `io.modelcontextprotocol/tasks`). Only a
+/// modern client that declares the extension with the call ever gets one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TaskSupport {
+    /// Never.
+    #[default]
+    Never,
+    /// Every call becomes one where the client takes tasks, and is answered directly where it does not.
+    Optional,
+    /// Every call becomes one; a client that takes no tasks cannot call the tool.
+    Required,
+    /// As `Optional`, but the handler says when, by [`super::Context::start_task`]: until then it may ask the client, or finish without.
+    OptionalByHandler,
+    /// As `Required`, but the handler says when, by [`super::Context::start_task`].
+    RequiredByHandler,
+}
+
+impl TaskSupport {
+    /// Whether a client that takes no tasks cannot call the tool.
+    #[must_use]
+    pub const fn is_required(self) -> bool {
+        matches!(self, Self::Required | Self::RequiredByHandler)
+    }
 }
 
 impl ToolSpec {
@@ -51,6 +78,7 @@ impl ToolSpec {
             meta: None,
             timeout: None,
             required_capabilities: Vec::new(),
+            tasks: TaskSupport::Never,
             provenance: Provenance::HandWritten,
         }
     }
@@ -270,6 +298,13 @@ macro_rules! spec_setters {
         #[must_use]
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.spec.meta.get_or_insert_default().insert(key.into(), value.into());
+            self
+        }
+
+        /// Lets calls become tasks.
+        #[must_use]
+        pub fn tasks(mut self, support: $crate::tools::TaskSupport) -> Self {
+            self.spec.tasks = support;
             self
         }
 

@@ -14,7 +14,7 @@ use crate::schema::testing::with_value;
 use crate::tables::capabilities::Capabilities;
 use crate::tables::versions::Revision;
 
-use super::{Arguments, CallInfo, CallSlot, Entry, Produced, Registry, Running, Tool, ToolResult};
+use super::{Arguments, CallInfo, CallSlot, Entry, Produced, Registry, Running, TaskLink, Tool, ToolResult};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -36,6 +36,7 @@ fn info<'a>() -> CallInfo<'a> {
         may_stream: true,
         progress_token: None,
         buffer: 256,
+        task: TaskLink::None,
     }
 }
 

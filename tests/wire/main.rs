@@ -47,3 +47,6 @@ mod fields;
 mod bodies;
 mod params;
 mod batches;
+
+// What servers offer.
+mod tasks;

@@ -110,8 +110,8 @@ const LISTEN: &[Member] = &[
     ),
 ];
 
-const TASKS_UPDATE: &[Member] =
-    &[META_LEGACY, META_MODERN, TASK_ID, required("inputResponses", &INPUT_RESPONSES)];
+/// Answers under keys that are not open are ignored, whatever they are; those that are waited for are the asker's to judge.
+const TASKS_UPDATE: &[Member] = &[META_LEGACY, META_MODERN, TASK_ID, required("inputResponses", &OBJECT)];
 
 const NOTIFIED: Member = optional("_meta", &NOTIFICATION_META);
 

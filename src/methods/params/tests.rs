@@ -80,9 +80,9 @@ fn faults_name_the_place_and_what_must_be_there() {
             "params.clientInfo.icons[1].src is missing: it must be a string",
         ),
         (
-            "tasks/update",
+            "tools/call",
             Revision::V2026_07_28,
-            r#"{"taskId":"t","inputResponses":{"a":{"action":"maybe"}}}"#,
+            r#"{"name":"t","inputResponses":{"a":{"action":"maybe"}}}"#,
             "params.inputResponses.a must be the result of sampling/createMessage, roots/list or elicitation/create",
         ),
     ] {

@@ -1,0 +1,69 @@
+//! What the methods of the tasks extension (SEP-2663) have in common: the gate, the look-up, the bare acknowledgement.
+
+use std::sync::Arc;
+
+use super::{INVALID_PARAMS, Request, error};
+use crate::reply::rejection::{Fault, Refusal};
+use crate::reply::{Exchange, Reply, envelope};
+use crate::tables::rejection::Rejection;
+use crate::tasks::{EXTENSION, Task};
+use crate::tools::{Behind, Identity};
+use crate::view::node::{Kind, Value};
+
+/// Whether a request declares the extension, in its own capabilities: nothing that was declared before counts.
+#[must_use]
+pub fn declared(capabilities: Option<Value<'_, '_>>) -> bool {
+    capabilities
+        .and_then(|capabilities| capabilities.get("extensions"))
+        .and_then(|extensions| extensions.get(EXTENSION))
+        .is_some_and(|settings| settings.kind() != Kind::Null)
+}
+
+/// The refusal of a request that lacks the extension.
+#[cold]
+#[must_use]
+pub fn missing() -> Refusal<'static> {
+    let data =
+        format!("{{\"requiredCapabilities\":{{\"extensions\":{{\"{EXTENSION}\":{{}}}}}}}}").into_bytes();
+    let text = format!("the extension {EXTENSION}");
+    Refusal::fault(Rejection::MissingClientCapability, Fault { text, data: Some(data), ..Fault::default() })
+}
+
+/// The task that a request names. `Ok(Err)` is the answer where there is none for this caller.
+///
+/// # Errors
+/// `missing_client_capability`, for an unknown task too: the extension is looked at first.
+pub fn find(
+    behind: &Behind,
+    request: &Request<'_, '_, '_>,
+    exchange: &mut Exchange,
+) -> Result<Result<Arc<Task>, Reply>, Refusal<'static>> {
+    if !declared(request.params.fields.client_capabilities) {
+        return Err(missing());
+    }
+    let Some(id) = request.params.task_id.and_then(|id| id.as_str()) else {
+        return Ok(Err(error(exchange, request.id, INVALID_PARAMS, "params.taskId must be a string")));
+    };
+    let found = behind.tasks().find(id, request.principal, request.clock.now_ms());
+    Ok(found.ok_or_else(|| {
+        error(exchange, request.id, INVALID_PARAMS, "Task not found: the id is unknown, or its time is over")
+    }))
+}
+
+/// An acknowledgement with nothing in it.
+pub fn acknowledge(behind: &Behind, request: &Request<'_, '_, '_>, exchange: &mut Exchange) -> Reply {
+    let out = &mut exchange.body;
+    envelope::begin_result_for(out, request.id);
+    write_tail(out, behind.identity(), "complete");
+    envelope::end_result(out);
+    Reply::json(200)
+}
+
+/// Appends the members that every modern result ends with.
+pub fn write_tail(out: &mut Vec<u8>, identity: &Identity, result_type: &str) {
+    out.extend_from_slice(b"\"resultType\":\"");
+    out.extend_from_slice(result_type.as_bytes());
+    out.extend_from_slice(b"\",\"_meta\":{");
+    out.extend_from_slice(identity.server_info());
+    out.push(b'}');
+}

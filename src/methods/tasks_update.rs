@@ -1,0 +1,33 @@
+//! `tasks/update` (SEP-2663): the client's answers to a task's questions. Part of them may come, and keys that are not open are ignored.
+
+use super::{INVALID_PARAMS, Request, error, tasks};
+use crate::reply::rejection::Refusal;
+use crate::reply::{Exchange, Reply};
+use crate::tools::Behind;
+
+/// Answers.
+///
+/// # Errors
+/// `missing_client_capability`.
+pub fn serve(
+    behind: &Behind,
+    request: &Request<'_, '_, '_>,
+    exchange: &mut Exchange,
+) -> Result<Reply, Refusal<'static>> {
+    let task = match tasks::find(behind, request, exchange)? {
+        Ok(task) => task,
+        Err(reply) => return Ok(reply),
+    };
+    let responses = request.all.and_then(|params| params.get("inputResponses"));
+    let Some(responses) = responses.and_then(|responses| responses.as_object()) else {
+        let text = "params.inputResponses must be an object";
+        return Ok(error(exchange, request.id, INVALID_PARAMS, text));
+    };
+    for (key, response) in responses {
+        // An answer is copied out of the request only when somebody waits for it.
+        if task.is_open(key) {
+            task.answer(key, response.to_serde());
+        }
+    }
+    Ok(tasks::acknowledge(behind, request, exchange))
+}
