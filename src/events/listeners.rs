@@ -62,6 +62,8 @@ struct Inner {
     memory: AtomicU64,
     most: u64,
     most_memory: u64,
+    most_resources: u64,
+    longest_uri: u64,
     ended: AtomicBool,
 }
 
@@ -92,6 +94,8 @@ impl Listeners {
             memory: AtomicU64::new(0),
             most: limits.listeners,
             most_memory: limits.listen_memory,
+            most_resources: limits.listen_resources,
+            longest_uri: limits.resource_uri,
             ended: AtomicBool::new(false),
         }))
     }
@@ -106,6 +110,18 @@ impl Listeners {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The most resources that one may ask for.
+    #[must_use]
+    pub fn most_resources(&self) -> u64 {
+        self.0.most_resources
+    }
+
+    /// The longest URI that one may ask for.
+    #[must_use]
+    pub fn longest_uri(&self) -> u64 {
+        self.0.longest_uri
     }
 
     /// What they keep of their requests, in bytes.

@@ -10,6 +10,7 @@ pub mod logging_set_level;
 pub mod params;
 pub mod pending;
 pub mod ping;
+pub mod subscriptions_listen;
 pub mod task_run;
 pub mod tasks;
 pub mod tasks_cancel;
@@ -35,6 +36,7 @@ use crate::view::message::Params;
 use crate::view::node::Value;
 
 pub use pending::{Pending, Step};
+pub use subscriptions_listen::Listening;
 
 /// JSON-RPC: the params do not fit the method.
 pub const INVALID_PARAMS: i32 = -32602;
@@ -79,6 +81,8 @@ pub enum Outcome {
     Done(Reply),
     /// A call that goes on.
     Pending(Box<Pending>),
+    /// A stream of what changes.
+    Listening(Box<Listening>),
 }
 
 /// Serves a request.
@@ -101,6 +105,7 @@ pub fn serve(
         Method::Ping => ping::serve(&request, exchange),
         Method::Discover => discover::serve(behind, &request, exchange),
         Method::LoggingSetLevel => logging_set_level::serve(&request, exchange),
+        Method::SubscriptionsListen => return subscriptions_listen::serve(behind, &request, exchange),
         Method::ToolsList => tools_list::serve(behind, &request, exchange),
         Method::TasksGet => tasks_get::serve(behind, &request, exchange)?,
         Method::TasksUpdate => tasks_update::serve(behind, &request, exchange)?,

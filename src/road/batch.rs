@@ -10,7 +10,7 @@ use super::session;
 use super::settings::Settings;
 use super::singleton::Singletons;
 use super::{dispatch, parse, validate};
-use crate::methods::{self, Outcome, Step};
+use crate::methods::{self, METHOD_NOT_FOUND, Outcome, Step};
 use crate::reply::rejection::{Refusal, render_element};
 use crate::reply::{Exchange, Reply};
 use crate::session::state::{Lifecycle, Session};
@@ -128,6 +128,11 @@ fn pass<'r>(
             Ok(match dispatch::request(behind, &validated, dispatched, run.slot, run.exchange, cx) {
                 Ok(Outcome::Done(_)) => Some(Item::Answer(std::mem::take(&mut run.exchange.body))),
                 Ok(Outcome::Pending(call)) => Some(Item::Call(call)),
+                // Only the modern lane listens, and it has no batches.
+                Ok(Outcome::Listening(_)) => {
+                    let _ = methods::error(run.exchange, *id, METHOD_NOT_FOUND, "Method not found");
+                    Some(Item::Answer(std::mem::take(&mut run.exchange.body)))
+                }
                 Err(refusal) => Some(refused(run, &refusal, Some(message))),
             })
         }

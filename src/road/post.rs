@@ -105,6 +105,7 @@ pub struct Pending {
 enum Calls {
     One(Box<methods::Pending>),
     Batch(BatchPending),
+    Listen(Box<methods::Listening>),
 }
 
 impl Pending {
@@ -117,6 +118,7 @@ impl Pending {
         let step = match &mut self.calls {
             Calls::One(call) => call.poll(cx, exchange),
             Calls::Batch(batch) => batch.poll(cx, exchange),
+            Calls::Listen(listening) => listening.poll(cx, exchange),
         };
         step.map(|step| match step {
             Step::Event(event) => {
@@ -140,6 +142,7 @@ impl Pending {
         match &self.calls {
             Calls::One(call) => call.era(),
             Calls::Batch(_) => Era::Legacy,
+            Calls::Listen(_) => Era::Modern,
         }
     }
 
@@ -341,6 +344,9 @@ impl<'a> Run<'a> {
         match dispatch::request(behind, validated, dispatched, self.slot, self.exchange, cx)? {
             Outcome::Done(reply) => Ok(Answer::Done(dress(reply, self.accept, self.exchange))),
             Outcome::Pending(call) => Ok(Answer::Pending(Pending::new(Calls::One(call), self.accept))),
+            Outcome::Listening(listening) => {
+                Ok(Answer::Pending(Pending::new(Calls::Listen(listening), self.accept)))
+            }
         }
     }
 

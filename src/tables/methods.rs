@@ -93,6 +93,8 @@ methods! {
     Discover = "server/discover", Modern, Ready, None, cacheable: true;
     /// Which log messages a legacy session wants.
     LoggingSetLevel = "logging/setLevel", Legacy, Ready, None, cacheable: false;
+    /// A stream of what changes.
+    SubscriptionsListen = "subscriptions/listen", Modern, Ready, None, cacheable: false;
     /// The tools on offer.
     ToolsList = "tools/list", Both, BeforeReady, None, cacheable: true;
     /// Runs a tool.

@@ -214,6 +214,8 @@ rejections! {
         "The request's clientCapabilities lack {}";
     SessionCap => dispatch.session_cap, 503, -32600, Request, RetryAfter, false, POST,
         "The server holds as many sessions as it may; retry later, or raise the sessions limit";
+    StreamNotAcceptable => dispatch.stream_not_acceptable, 406, -32600, Request, None, false, POST,
+        "subscriptions/listen is answered with an event stream, which Accept does not admit; add text/event-stream";
 }
 
 impl Rejection {

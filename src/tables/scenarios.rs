@@ -391,5 +391,17 @@ pub const fn scenario(row: Rejection) -> Scenario {
             headers: &[("retry-after", "5")],
             ..LEGACY
         },
+        Rejection::StreamNotAcceptable => Scenario {
+            edits: &[
+                Edit::Member("method", r#""subscriptions/listen""#),
+                Edit::Set("Mcp-Method", "subscriptions/listen"),
+                Edit::Drop("Mcp-Name"),
+                Edit::Param("notifications", r#"{"toolsListChanged":true}"#),
+                Edit::Set("Accept", "application/json"),
+            ],
+            status: 406,
+            post: r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"subscriptions/listen is answered with an event stream, which Accept does not admit; add text/event-stream"}}"#,
+            ..MODERN
+        },
     }
 }

@@ -8,6 +8,7 @@ use super::registry::Registry;
 use crate::base::limits::Limits;
 use crate::events::changes::Changes;
 use crate::events::listeners::Listeners;
+use crate::events::topic::{Topic, Topics};
 use crate::session::store::Sessions;
 use crate::tasks::Tasks;
 
@@ -51,6 +52,12 @@ impl Behind {
     #[must_use]
     pub const fn listeners(&self) -> &Listeners {
         &self.listeners
+    }
+
+    /// The lists that the server offers, and so tells of when they change.
+    #[must_use]
+    pub fn offered(&self) -> Topics {
+        Topic::ToolsList.into()
     }
 
     /// What has changed and is not announced yet.

@@ -17,6 +17,7 @@ mod paging;
 mod mirrored;
 mod streams;
 mod logging;
+mod listen;
 mod frames;
 mod http2;
 mod malformed2;

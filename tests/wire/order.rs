@@ -22,7 +22,7 @@ fn road() -> Vec<Rejection> {
 }
 
 /// Sets of rows of which a request can have one alone, and why.
-const EXCLUSIVE: [(&str, &[Rejection]); 12] = [
+const EXCLUSIVE: [(&str, &[Rejection]); 14] = [
     ("a body over the ceiling is refused before memory for it is asked", &[BodyTooLarge, Overloaded]),
     ("a stranger's large body is refused unread: see strangers.rs", &[Unauthenticated, Overloaded]),
     ("the worlds have one trait each", &[Draining, LaneOff, SessionCap, Overloaded]),
@@ -39,6 +39,8 @@ const EXCLUSIVE: [(&str, &[Rejection]); 12] = [
     ),
     ("without a session nothing is negotiated", &[MissingSessionId, ProtocolVersionMismatch]),
     ("the same on GET", &[NoStreamOffered, ProtocolVersionMismatch]),
+    ("one Accept line has one fault", &[NotAcceptable, StreamNotAcceptable]),
+    ("a request has one method", &[UnknownMethod, MissingClientCapability, StreamNotAcceptable]),
     ("a version is modern, or of another session's", &[ModernVersion, ProtocolVersionMismatch]),
     (
         "initialize ignores sessions",
@@ -69,6 +71,7 @@ const APART: [(&str, &[Rejection], &[Rejection]); 4] = [
             HeaderMismatch,
             UnknownMethod,
             MissingClientCapability,
+            StreamNotAcceptable,
         ],
     ),
     (
@@ -91,8 +94,8 @@ const APART: [(&str, &[Rejection], &[Rejection]); 4] = [
         ],
     ),
     (
-        "a method that nobody knows binds no name and no argument",
-        &[UnknownMethod],
+        "a method that nobody knows binds no name and no argument, nor does one that listens",
+        &[UnknownMethod, StreamNotAcceptable],
         &[HeaderDuplicated, HeaderMalformed, HeaderMismatch, MissingClientCapability],
     ),
     ("a session that is unknown is not in a state", &[UnknownSession], &[NotReady]),
@@ -129,7 +132,8 @@ fn stage(one: &Scenario, other: &Scenario) -> Option<(World, Base, &'static str)
 /// Whether the earlier row's message quotes what the later one's fault has changed.
 fn quotes_the_other(earlier: Rejection, later: Rejection) -> bool {
     let header = matches!(earlier, HeaderMissing | HeaderDuplicated);
-    earlier == MalformedJson || (header && matches!(later, UnknownMethod | MissingClientCapability))
+    earlier == MalformedJson
+        || (header && matches!(later, UnknownMethod | MissingClientCapability | StreamNotAcceptable))
 }
 
 #[test]
