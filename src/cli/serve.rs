@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
-use twolane::{AccessLog, Error, Server, ServerInfo, Workers};
+use twolane::{AccessLog, Error, Handle, Server, ServerInfo, Workers};
 
 use super::check::Plan;
 use super::demo;
@@ -67,7 +67,7 @@ fn open_log(target: &str) -> Result<AccessLog, Error> {
 const LOG_FLUSH: Duration = Duration::from_secs(2);
 
 fn serve(server: Server, log: Option<&AccessLog>) -> Result<(), Error> {
-    let shutdown = shutdown_signal()?;
+    let shutdown = signals(server.handle())?;
     let mut out = std::io::stdout().lock();
     for url in server.urls() {
         // A closed standard output is no reason not to serve.
@@ -82,31 +82,50 @@ fn serve(server: Server, log: Option<&AccessLog>) -> Result<(), Error> {
     served
 }
 
-/// Ready when the process is asked to stop. The signals are taken from now on, so that none is missed while the server starts.
-fn shutdown_signal() -> Result<impl Future<Output = ()>, Error> {
+/// Says what is open, whatever the log's filter: it was asked for.
+fn tell(handle: &Handle) {
+    let (sessions, listeners, tasks) = (handle.sessions(), handle.listeners(), handle.tasks());
+    let _ = writeln!(
+        std::io::stderr(),
+        "twolane: open are {sessions} sessions, {listeners} listeners, {tasks} tasks"
+    );
+}
+
+/// Ready when the process is asked to stop. The signals are taken from now on, so that none is missed while the server starts. SIGUSR1
+/// is answered on standard error.
+fn signals(handle: Handle) -> Result<impl Future<Output = ()>, Error> {
     let failed = |source| Error::Io { context: "watching for signals".to_owned(), source };
     let (told, stop) = tokio::sync::oneshot::channel::<()>();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let (mut interrupt, mut terminate) = {
+    let (mut interrupt, mut terminate, mut asked) = {
         let _inside = runtime.enter();
         use tokio::signal::unix::{SignalKind, signal};
-        (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?)
+        let watch = |kind| signal(kind).map_err(failed);
+        (
+            watch(SignalKind::interrupt())?,
+            watch(SignalKind::terminate())?,
+            watch(SignalKind::user_defined1())?,
+        )
     };
     // A thread of its own: a tool that blocks its worker must not hold up a signal.
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
             runtime.block_on(async {
-                tokio::select! {
-                    _ = interrupt.recv() => tracing::info!("interrupted, draining"),
-                    _ = terminate.recv() => tracing::info!("asked to terminate, draining"),
-                }
+                let mut next = async || {
+                    loop {
+                        tokio::select! {
+                            _ = interrupt.recv() => return "interrupted",
+                            _ = terminate.recv() => return "asked to terminate",
+                            _ = asked.recv() => tell(&handle),
+                        }
+                    }
+                };
+                let what = next().await;
+                tracing::info!("{what}, draining");
                 let _ = told.send(());
                 // A second signal does not wait for the drain.
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                }
+                next().await;
                 std::process::exit(1);
             });
         })

@@ -10,6 +10,11 @@ use twolane::tables::rejection::Rejection;
 
 use crate::support::{Http1, Request, messages};
 
+/// A request to be told when the list of tools changes.
+fn listen() -> Request {
+    messages::modern(1, "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
+}
+
 /// The binary with these arguments, and nothing from outside that it would listen to.
 fn twolane(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_twolane"));
@@ -125,6 +130,48 @@ fn a_call_in_flight_finishes() {
 }
 
 /// One who waits no longer asks twice.
+/// Asked what is open, it says so; and listeners get their result when it ends, whichever worker they are on.
+#[test]
+fn it_says_what_is_open() {
+    let mut child = twolane(&["--workers", "2", "--listen", "127.0.0.1:0", "--log", "off"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let (out, mut told) =
+        (BufReader::new(child.stdout.take().unwrap()), BufReader::new(child.stderr.take().unwrap()));
+    let mut process = Process { child, out, addresses: Vec::new() };
+    let mut line = String::new();
+    process.out.read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("twolane listening on http://").unwrap();
+    process.addresses.push(address.strip_suffix("/mcp").unwrap().parse().unwrap());
+    let mut open = |process: &Process| {
+        process.signal("-USR1");
+        let mut line = String::new();
+        told.read_line(&mut line).unwrap();
+        line
+    };
+    assert_eq!(open(&process), "twolane: open are 0 sessions, 0 listeners, 0 tasks\n");
+    assert_eq!(process.http1().send(&messages::initialize("2025-11-25")).status, 200);
+    let mut ears: Vec<Http1> = (0..8)
+        .map(|_| {
+            let mut ear = process.http1();
+            ear.write(&listen().bytes());
+            assert_eq!(ear.read_head().status, 200);
+            ear.next_event().expect("the acknowledgement");
+            ear
+        })
+        .collect();
+    assert_eq!(open(&process), "twolane: open are 1 sessions, 8 listeners, 0 tasks\n");
+    process.signal("-TERM");
+    for ear in &mut ears {
+        assert_eq!(ear.next_event().unwrap().json()["result"]["resultType"], "complete");
+        assert_eq!(ear.next_event(), None);
+        ear.assert_closed();
+    }
+    assert_eq!(process.ended(), Some(0));
+}
+
 #[test]
 fn a_second_signal_ends_it() {
     let process = Process::start(&[], 1, "/mcp");
