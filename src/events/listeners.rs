@@ -20,13 +20,15 @@ pub struct Filter {
     pub topics: Topics,
     /// The resources, by URI.
     pub resources: Watched,
+    /// The tasks, by id.
+    pub tasks: Watched,
 }
 
 impl Filter {
     /// Whether nothing is asked for.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.topics.is_empty() && self.resources.is_empty()
+        self.topics.is_empty() && self.resources.is_empty() && self.tasks.is_empty()
     }
 }
 
@@ -46,6 +48,8 @@ pub enum Told<'l> {
     List(Topic),
     /// The resource with this URI has changed.
     Resource(&'l str),
+    /// The task with this id has changed.
+    Task(&'l str),
     /// The server ends the subscription.
     Ended,
 }
@@ -57,6 +61,8 @@ pub struct Listeners(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     shards: [Mutex<Shard>; SHARDS],
+    /// Which listeners watch a task: a task changes often, and hardly anybody watches it.
+    task_watchers: Mutex<HashMap<Box<str>, Vec<u64>>>,
     next: AtomicU64,
     count: AtomicU64,
     memory: AtomicU64,
@@ -79,6 +85,7 @@ struct Listener {
 struct State {
     topics: Topics,
     resources: OwedNames,
+    tasks: OwedNames,
     ended: bool,
     waker: Option<Waker>,
 }
@@ -89,6 +96,7 @@ impl Listeners {
     pub fn new(limits: &Limits) -> Self {
         Self(Arc::new(Inner {
             shards: Default::default(),
+            task_watchers: Mutex::default(),
             next: AtomicU64::new(0),
             count: AtomicU64::new(0),
             memory: AtomicU64::new(0),
@@ -136,7 +144,7 @@ impl Listeners {
     /// [`Full`].
     pub fn open(&self, filter: Filter, kept: usize) -> Result<Subscription, Full> {
         let inner = &self.0;
-        let memory = (filter.resources.memory() + kept) as u64;
+        let memory = (filter.resources.memory() + 2 * filter.tasks.memory() + kept) as u64;
         // Places are taken before the listener exists, so that no burst goes over the limits.
         if !take(&inner.count, 1, inner.most) {
             return Err(Full::Listeners);
@@ -146,9 +154,13 @@ impl Listeners {
             return Err(Full::Memory);
         }
         let resources = filter.resources.owed();
-        let state = State { topics: Topics::NONE, resources, ended: false, waker: None };
+        let mut tasks = filter.tasks.owed();
+        // A task may have changed since its id was handed out: where it stands now is told first.
+        (0..filter.tasks.len()).for_each(|at| tasks.mark(at));
+        let state = State { topics: Topics::NONE, resources, tasks, ended: false, waker: None };
         let listener = Arc::new(Listener { filter, state: Mutex::new(state) });
         let number = inner.next.fetch_add(1, Ordering::Relaxed);
+        inner.watch_tasks(number, &listener.filter.tasks);
         let mut shard = inner.shard(number);
         // Under the shard's lock: whoever ends all of them either sees this one or is seen by it.
         if inner.ended.load(Ordering::Acquire) {
@@ -162,6 +174,23 @@ impl Listeners {
     /// Owes everybody what it has asked for of `due`, and wakes those that are owed something new.
     pub fn tell(&self, due: &Due) {
         self.each(|listener, state| listener.owe(due, state));
+    }
+
+    /// A task has changed.
+    pub fn task_changed(&self, id: &str) {
+        let numbers = lock(&self.0.task_watchers).get(id).cloned().unwrap_or_default();
+        for number in numbers {
+            let Some(listener) = self.0.shard(number).get(&number).map(Arc::clone) else { continue };
+            let mut state = listener.state();
+            let waker = listener.filter.tasks.find(id).and_then(|at| {
+                state.tasks.mark(at);
+                state.waker.take()
+            });
+            drop(state);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
     }
 
     /// Ends all of them, those that are opened later too: each is told so after what it is owed.
@@ -189,6 +218,33 @@ impl Listeners {
 }
 
 impl Inner {
+    fn watch_tasks(&self, number: u64, tasks: &Watched) {
+        if tasks.is_empty() {
+            return;
+        }
+        let mut watchers = lock(&self.task_watchers);
+        for id in tasks.iter() {
+            watchers.entry(id.into()).or_default().push(number);
+        }
+    }
+
+    fn leave_tasks(&self, number: u64, tasks: &Watched) {
+        if tasks.is_empty() {
+            return;
+        }
+        let mut watchers = lock(&self.task_watchers);
+        for id in tasks.iter() {
+            let Some(numbers) = watchers.get_mut(id) else { continue };
+            numbers.retain(|other| *other != number);
+            if numbers.is_empty() {
+                watchers.remove(id);
+            }
+        }
+        if watchers.capacity() > 4 * watchers.len() + 64 {
+            watchers.shrink_to_fit();
+        }
+    }
+
     fn shard(&self, number: u64) -> MutexGuard<'_, Shard> {
         lock(&self.shards[usize::try_from(number % SHARDS as u64).unwrap_or(0)])
     }
@@ -259,6 +315,9 @@ impl Subscription {
         if let Some(uri) = state.resources.take().and_then(|at| listener.filter.resources.name(at)) {
             return Poll::Ready(Told::Resource(uri));
         }
+        if let Some(id) = state.tasks.take().and_then(|at| listener.filter.tasks.name(at)) {
+            return Poll::Ready(Told::Task(id));
+        }
         if state.ended {
             return Poll::Ready(Told::Ended);
         }
@@ -282,6 +341,7 @@ impl Drop for Subscription {
         }
         drop(shard);
         drop(gone);
+        inner.leave_tasks(self.number, &self.listener.filter.tasks);
         inner.memory.fetch_sub(self.memory, Ordering::AcqRel);
         inner.count.fetch_sub(1, Ordering::AcqRel);
     }

@@ -13,6 +13,7 @@ use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope, json};
 use crate::tables::capabilities::Capability;
 use crate::tables::rejection::Rejection;
+use crate::tasks::Tasks;
 use crate::tools::{Behind, Identity};
 use crate::view::node::Value;
 
@@ -29,13 +30,13 @@ pub fn serve(
         Ok(asked) => asked,
         Err(fault) => return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault))),
     };
-    if asked.tasks && !declares_tasks(request) {
+    if !asked.tasks.is_empty() && !declares_tasks(request) {
         return Err(capabilities::refuse(&mut std::iter::once(Capability::Tasks.path())));
     }
     if !request.may_stream {
         return Err(Refusal::plain(Rejection::StreamNotAcceptable));
     }
-    let honoured = asked.honour(behind.offered());
+    let honoured = asked.honour(behind, request);
     let mut id = Vec::new();
     request.id.write(&mut id);
     let acknowledged = acknowledgement(&honoured, &id);
@@ -55,6 +56,7 @@ pub fn serve(
         id,
         acknowledged: Some(acknowledged),
         identity,
+        tasks: behind.tasks().clone(),
     })))
 }
 
@@ -75,8 +77,8 @@ struct Asked<'b> {
     topics: Topics,
     /// In the order asked for, each once.
     resources: Vec<&'b str>,
-    /// Whether there are tasks among it.
-    tasks: bool,
+    /// In the order asked for, each once.
+    tasks: Vec<&'b str>,
 }
 
 impl<'b> Asked<'b> {
@@ -88,21 +90,31 @@ impl<'b> Asked<'b> {
         let topics = Topic::ALL.iter().copied().filter(asked).fold(Topics::NONE, Topics::with);
         let resources = names(member("resourceSubscriptions"));
         check_resources(&resources, listeners)?;
-        Ok(Self { topics, resources, tasks: !names(member("taskIds")).is_empty() })
+        let tasks = names(member("taskIds"));
+        check_tasks(&tasks, listeners)?;
+        Ok(Self { topics, resources, tasks })
     }
 
-    /// What a server that offers these lists honours of it. Tasks are not announced.
-    fn honour(self, offered: Topics) -> Self {
+    /// What the server honours of it: the lists it offers, and the caller's own tasks.
+    fn honour(self, behind: &Behind, request: &Request<'_, '_, '_>) -> Self {
+        let offered = behind.offered();
         let resources = if offered.has(Topic::ResourcesList) { self.resources } else { Vec::new() };
-        Self { topics: self.topics.both(offered), resources, tasks: false }
+        let now_ms = request.clock.now_ms();
+        let mut tasks = self.tasks;
+        tasks.retain(|id| behind.tasks().find(id, request.principal, now_ms).is_some());
+        Self { topics: self.topics.both(offered), resources, tasks }
     }
 
     const fn is_empty(&self) -> bool {
-        self.topics.is_empty() && self.resources.is_empty()
+        self.topics.is_empty() && self.resources.is_empty() && self.tasks.is_empty()
     }
 
     fn filter(&self) -> Filter {
-        Filter { topics: self.topics, resources: Watched::new(self.resources.iter().copied()) }
+        Filter {
+            topics: self.topics,
+            resources: Watched::new(self.resources.iter().copied()),
+            tasks: Watched::new(self.tasks.iter().copied()),
+        }
     }
 }
 
@@ -128,6 +140,16 @@ fn check_resources(resources: &[&str], listeners: &Listeners) -> Result<(), Stri
     Ok(())
 }
 
+fn check_tasks(tasks: &[&str], listeners: &Listeners) -> Result<(), String> {
+    let most = listeners.most_resources();
+    if tasks.len() as u64 > most {
+        return Err(format!(
+            "params.notifications.taskIds has more than {most} ids; ask for fewer, or raise the listen_resources limit"
+        ));
+    }
+    Ok(())
+}
+
 fn declares_tasks(request: &Request<'_, '_, '_>) -> bool {
     let declared = request.params.fields.client_capabilities;
     declared.is_some_and(|declared| capabilities::has(declared, Capability::Tasks.path()))
@@ -143,6 +165,7 @@ pub struct Listening {
     /// The first message, until it is taken.
     acknowledged: Option<Vec<u8>>,
     identity: Arc<Identity>,
+    tasks: Tasks,
 }
 
 impl Listening {
@@ -151,17 +174,24 @@ impl Listening {
         if let Some(acknowledged) = self.acknowledged.take() {
             return Poll::Ready(Step::Event(acknowledged));
         }
+        let mut event = Vec::with_capacity(160);
         let told = match &mut self.subscription {
             Some(subscription) => task::ready!(subscription.poll(cx)),
             None => Told::Ended,
         };
-        let mut event = Vec::with_capacity(160);
         match told {
             Told::List(topic) => begin(&mut event, topic.method(), &self.id),
             Told::Resource(uri) => {
                 begin(&mut event, "notifications/resources/updated", &self.id);
                 event.extend_from_slice(b",\"uri\":");
                 json::write_str(&mut event, uri);
+            }
+            Told::Task(id) => {
+                // One that has been forgotten meanwhile is told no more.
+                let Some(task) = self.tasks.peek(id) else { return self.poll(cx, exchange) };
+                begin(&mut event, "notifications/tasks", &self.id);
+                event.push(b',');
+                task.write_detailed(&mut event);
             }
             Told::Ended => {
                 write_result(&mut exchange.body, &self.id, &self.identity);
@@ -200,6 +230,15 @@ fn acknowledgement(honoured: &Asked<'_>, id: &[u8]) -> Vec<u8> {
         out.extend_from_slice(b"\"resourceSubscriptions\":[");
         for uri in &honoured.resources {
             json::write_str(&mut out, uri);
+            out.push(b',');
+        }
+        out.pop();
+        out.extend_from_slice(b"],");
+    }
+    if !honoured.tasks.is_empty() {
+        out.extend_from_slice(b"\"taskIds\":[");
+        for id in &honoured.tasks {
+            json::write_str(&mut out, id);
             out.push(b',');
         }
         out.pop();

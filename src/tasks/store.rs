@@ -105,6 +105,12 @@ impl Tasks {
         found.belongs_to(principal).then_some(found)
     }
 
+    /// The task of this id, whoever it belongs to, if it is kept.
+    #[must_use]
+    pub fn peek(&self, id: &str) -> Option<Arc<Task>> {
+        self.table().get(&TaskId::from_wire(id)?).cloned()
+    }
+
     /// A task came to something. Dropped where it is over already or has been forgotten.
     pub fn finish(&self, task: &Arc<Task>, outcome: Outcome) {
         let table = self.table();

@@ -31,14 +31,16 @@ impl Behind {
         registry.apply_limits(limits);
         // What the server starts with is no change to anybody.
         let _ = registry.due().take();
+        let listeners = Listeners::new(limits);
+        let watching = listeners.clone();
         Self {
             sessions: Sessions::new(limits.sessions, limits.session_idle),
-            listeners: Listeners::new(limits),
+            listeners,
             registry,
             identity: Arc::new(identity),
             tool_timeout: Duration::from_millis(limits.tool_timeout),
             stream_buffer: limits.stream_buffer,
-            tasks: Tasks::new(limits, |_| {}),
+            tasks: Tasks::new(limits, move |id| watching.task_changed(id.as_str())),
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use twolane::Limits;
 use twolane::tools::{Context, ProtocolError, TaskSupport, ToolError, Typed};
 
+use crate::listen::Ear;
 use crate::support::{Client, Protocol, Request, Response, Server, door::Keys, messages};
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -319,4 +320,37 @@ fn bad_arguments_are_told_at_once_and_leave_no_task() {
     let told = client.send(&request).result();
     assert_eq!((&told["isError"], &told["resultType"]), (&json!(true), &json!("complete")));
     assert_eq!(server.handle.tasks(), 0);
+}
+
+#[test]
+fn listeners_are_told_of_their_tasks() {
+    let server = server_with(|builder| builder.authenticator(Keys::default()));
+    for protocol in Protocol::BOTH {
+        let mut client = server.client(protocol);
+        let alice = |request: Request| request.header("Authorization", "Bearer alice");
+        let listen =
+            |ids: &Value| with_tasks("subscriptions/listen", json!({"notifications": {"taskIds": ids}}));
+        let [one, other] = [(); 2].map(|()| {
+            let created = client.send(&alice(call("job", 60_000))).result();
+            created["taskId"].as_str().unwrap().to_owned()
+        });
+        let mut ear = Ear::open(&server, protocol, &alice(listen(&json!([one, "unknown", one]))));
+        assert_eq!(ear.acknowledged(&json!(5)), json!({"taskIds": [one]}));
+        let (method, first) = ear.told(&json!(5));
+        assert_eq!(
+            (&*method, &first["taskId"], &first["status"]),
+            ("notifications/tasks", &json!(one), &json!("working"))
+        );
+        for task in [&other, &one] {
+            client.send(&alice(with_tasks("tasks/cancel", json!({"taskId": task}))));
+        }
+        let (_, told) = ear.told(&json!(5));
+        let mut got = client.send(&alice(with_tasks("tasks/get", json!({"taskId": one})))).result();
+        got.as_object_mut().unwrap().retain(|key, _| key != "resultType" && key != "_meta");
+        assert_eq!((&told["status"], &told), (&json!("cancelled"), &got), "as tasks/get has it");
+        let mut foreign =
+            Ear::open(&server, protocol, &listen(&json!([one])).header("Authorization", "Bearer bob"));
+        assert_eq!(foreign.acknowledged(&json!(5)), json!({}), "another's task is unknown");
+        foreign.ends(&json!(5));
+    }
 }

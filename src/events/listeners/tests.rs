@@ -29,7 +29,7 @@ impl Reader {
         let waker = Waker::from(Arc::clone(&self.woken));
         match self.subscription.poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(Told::List(topic)) => Some(topic.filter().to_owned()),
-            Poll::Ready(Told::Resource(uri)) => Some(uri.to_owned()),
+            Poll::Ready(Told::Resource(name) | Told::Task(name)) => Some(name.to_owned()),
             Poll::Ready(Told::Ended) => Some("ended".to_owned()),
             Poll::Pending => None,
         }
@@ -51,7 +51,7 @@ impl Reader {
 
 fn filter(topics: &[Topic], resources: &[&str]) -> Filter {
     let topics = topics.iter().fold(Topics::NONE, |all, &topic| all.with(topic));
-    Filter { topics, resources: Watched::new(resources.iter().copied()) }
+    Filter { topics, resources: Watched::new(resources.iter().copied()), tasks: Watched::default() }
 }
 
 fn due(topics: &[Topic], updated: &[&str]) -> Due {
@@ -171,4 +171,35 @@ fn threads_that_open_tell_and_drop_leave_nothing() {
     });
     assert_eq!((listeners.len(), listeners.memory()), (0, 0));
     assert!(listeners.0.shards.iter().all(|shard| lock(shard).is_empty()));
+}
+
+#[test]
+fn tasks_are_told_to_those_who_watch_them() {
+    let listeners = Listeners::new(&Limits::default());
+    let watching = |ids: &[&str]| {
+        let filter = Filter { tasks: Watched::new(ids.iter().copied()), ..Filter::default() };
+        assert!(!filter.is_empty());
+        Reader { subscription: listeners.open(filter, 0).unwrap(), woken: Arc::default() }
+    };
+    let (mut both, mut one) = (watching(&["a", "b"]), watching(&["b"]));
+    assert_eq!(
+        (both.all(), one.all()),
+        (vec!["a".to_owned(), "b".to_owned()], vec!["b".to_owned()]),
+        "where they stand"
+    );
+    for _ in 0..5 {
+        listeners.task_changed("a");
+    }
+    listeners.task_changed("c");
+    assert_eq!((both.woken(), one.woken()), (1, 0));
+    assert_eq!((both.all(), one.all()), (vec!["a".to_owned()], Vec::new()));
+    listeners.task_changed("b");
+    assert_eq!((both.all().len(), one.all().len()), (1, 1));
+    drop(both);
+    listeners.task_changed("b");
+    assert_eq!(one.all(), ["b"]);
+    drop(one);
+    listeners.task_changed("b");
+    assert_eq!((listeners.len(), listeners.memory()), (0, 0));
+    assert!(lock(&listeners.0.task_watchers).is_empty());
 }
