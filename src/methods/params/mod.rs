@@ -1,7 +1,7 @@
 //! Params against the schema of their revision, before a method sees them: a method may rely on every member being what the schema says,
 //! or null where it may be left out.
 //!
-//! The facts are data ([`requests`]), walked over the tape without a schema library and without allocation. `tests/schemas.rs` holds
+//! The facts are data ([`requests`]), walked over the tape without a schema library and without allocation. `tests/schemas` holds
 //! them equal to the official JSON schemas and lists what differs on purpose.
 
 mod fault;

@@ -126,7 +126,7 @@ const CANCELLED: &[Member] = &[
 
 const PROGRESS: &[Member] = &[
     NOTIFIED,
-    required("progressToken", &Shape::Id),
+    required("progressToken", &Shape::Token),
     required("progress", &Shape::Number),
     optional("total", &Shape::Number),
     optional("message", &Shape::String),

@@ -1,4 +1,4 @@
-//! What a fault says, and that every method is known here. What is a fault at all is held to the official schemas by `tests/schemas.rs`.
+//! What a fault says, and that every method is known here. What is a fault at all is held to the official schemas by `tests/schemas`.
 
 use super::*;
 use crate::schema::testing::with_value;
