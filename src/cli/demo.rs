@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use twolane::Error;
-use twolane::tools::{Context, Registry, ToolError, Typed};
+use twolane::tools::{Context, Registry, TaskSupport, ToolError, Typed};
 
 #[derive(Deserialize, JsonSchema)]
 struct Echo {
@@ -46,7 +46,8 @@ struct Fail {}
 pub(crate) fn register(registry: &Registry) -> Result<(), Error> {
     registry.add(Typed::new("echo", "Says the message back.", |echo: Echo| async move { echo.message }))?;
     registry.add(Typed::new("add", "Adds two numbers.", |add: Add| async move { add.a + add.b }))?;
-    registry.add(Typed::new("sleep", "Sleeps, and reports progress on the way.", sleep))?;
+    let sleep = Typed::new("sleep", "Sleeps, and reports progress on the way.", sleep);
+    registry.add(sleep.tasks(TaskSupport::Optional))?;
     registry.add(Typed::new("fail", "Always fails, as tools sometimes do.", |_: Fail| async {
         Err::<(), _>(ToolError::new("This tool always fails."))
     }))
