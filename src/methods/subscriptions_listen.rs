@@ -174,33 +174,41 @@ impl Listening {
         if let Some(acknowledged) = self.acknowledged.take() {
             return Poll::Ready(Step::Event(acknowledged));
         }
-        let mut event = Vec::with_capacity(160);
-        let told = match &mut self.subscription {
-            Some(subscription) => task::ready!(subscription.poll(cx)),
-            None => Told::Ended,
-        };
-        match told {
-            Told::List(topic) => begin(&mut event, topic.method(), &self.id),
-            Told::Resource(uri) => {
-                begin(&mut event, "notifications/resources/updated", &self.id);
-                event.extend_from_slice(b",\"uri\":");
-                json::write_str(&mut event, uri);
-            }
-            Told::Task(id) => {
-                // One that has been forgotten meanwhile is told no more.
-                let Some(task) = self.tasks.peek(id) else { return self.poll(cx, exchange) };
-                begin(&mut event, "notifications/tasks", &self.id);
-                event.push(b',');
-                task.write_detailed(&mut event);
-            }
-            Told::Ended => {
-                write_result(&mut exchange.body, &self.id, &self.identity);
-                return Poll::Ready(Step::Done(Reply::json(200)));
-            }
+        loop {
+            let told = match &mut self.subscription {
+                Some(subscription) => task::ready!(subscription.poll(cx)),
+                None => Told::Ended,
+            };
+            return Poll::Ready(match told {
+                Told::List(topic) => notification(topic.method(), &self.id, |_| {}),
+                Told::Resource(uri) => notification("notifications/resources/updated", &self.id, |out| {
+                    out.extend_from_slice(b",\"uri\":");
+                    json::write_str(out, uri);
+                }),
+                Told::Task(id) => {
+                    // One that has been forgotten meanwhile is told no more.
+                    let Some(task) = self.tasks.peek(id) else { continue };
+                    notification("notifications/tasks", &self.id, |out| {
+                        out.push(b',');
+                        task.write_detailed(out);
+                    })
+                }
+                Told::Ended => {
+                    write_result(&mut exchange.body, &self.id, &self.identity);
+                    Step::Done(Reply::json(200))
+                }
+            });
         }
-        event.extend_from_slice(b"}}");
-        Poll::Ready(Step::Event(event))
     }
+}
+
+/// A notification whose params are the tag and what `params` appends.
+fn notification(method: &str, id: &[u8], params: impl FnOnce(&mut Vec<u8>)) -> Step {
+    let mut event = Vec::with_capacity(160);
+    begin(&mut event, method, id);
+    params(&mut event);
+    event.extend_from_slice(b"}}");
+    Step::Event(event)
 }
 
 /// Appends the key that tells which subscription a message belongs to, and its value.
