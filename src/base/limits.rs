@@ -144,7 +144,7 @@ limits! {
     list_changed_delay: Milliseconds = 20, 0 ..= 60_000;
     /// Most updated resources that wait to be announced one by one; beyond it subscribers are told of all they have subscribed to.
     updated_resources: Count = 4_096, 1 ..= 1_000_000;
-    /// Longest URI of a resource that can be subscribed to.
+    /// Longest URI of a resource that can be subscribed to, or read where it is made by a template.
     resource_uri: Bytes = 2_048, 64 ..= 65_536;
     /// Most open `subscriptions/listen` streams; beyond it another one is answered with an error.
     listeners: Count = 100_000, 1 ..= 100_000_000;
@@ -152,7 +152,7 @@ limits! {
     listen_resources: Count = 256, 1 ..= 65_536;
     /// All that open `subscriptions/listen` streams keep of their requests, URIs and ids; beyond it another one is answered with an error.
     listen_memory: Bytes = 67_108_864, 65_536 ..= 1_099_511_627_776;
-    /// Most tools on one page of `tools/list`.
+    /// Most tools, resources, resource templates or prompts on one page of a list.
     page_size: Count = 100, 1 ..= 10_000;
     /// Most tasks kept, running or over; beyond it a call that may do without one runs inline, and one that may not is refused.
     tasks: Count = 10_000, 0 ..= 100_000_000;

@@ -38,7 +38,8 @@ pub fn serve(
             }
         };
     envelope::begin_result_for(&mut exchange.body, request.id);
-    exchange.body.extend_from_slice(behind.identity().initialize(revision));
+    let offered = behind.registry().snapshot();
+    behind.identity().write_initialize(&mut exchange.body, revision, offered.capabilities(revision));
     envelope::end_result(&mut exchange.body);
     Ok(Reply { extra: Extra { session: Some(*session.id.text()), ..Extra::NONE }, ..Reply::json(200) })
 }

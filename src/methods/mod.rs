@@ -4,12 +4,19 @@
 
 pub mod capabilities;
 pub mod calling;
+pub mod completion_complete;
 pub mod discover;
 pub mod initialize;
+pub mod listing;
 pub mod logging_set_level;
 pub mod params;
 pub mod pending;
 pub mod ping;
+pub mod prompts_get;
+pub mod prompts_list;
+pub mod resources_list;
+pub mod resources_read;
+pub mod resources_templates_list;
 pub mod subscriptions_listen;
 pub mod task_run;
 pub mod tasks;
@@ -107,6 +114,14 @@ pub fn serve(
         Method::LoggingSetLevel => logging_set_level::serve(&request, exchange),
         Method::SubscriptionsListen => return subscriptions_listen::serve(behind, &request, exchange),
         Method::ToolsList => tools_list::serve(behind, &request, exchange),
+        Method::ResourcesList => resources_list::serve(behind, &request, exchange),
+        Method::ResourcesTemplatesList => resources_templates_list::serve(behind, &request, exchange),
+        Method::PromptsList => prompts_list::serve(behind, &request, exchange),
+        Method::ResourcesRead => return Ok(resources_read::serve(behind, &request, slot, exchange, cx)),
+        Method::PromptsGet => return Ok(prompts_get::serve(behind, &request, slot, exchange, cx)),
+        Method::CompletionComplete => {
+            return Ok(completion_complete::serve(behind, &request, slot, exchange, cx));
+        }
         Method::TasksGet => tasks_get::serve(behind, &request, exchange)?,
         Method::TasksUpdate => tasks_update::serve(behind, &request, exchange)?,
         Method::TasksCancel => tasks_cancel::serve(behind, &request, exchange)?,

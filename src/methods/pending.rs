@@ -8,7 +8,8 @@ use crate::reply::{Exchange, Reply, envelope};
 use crate::session::state::OpenGuard;
 use crate::tables::versions::{Era, Feature, Revision};
 use crate::tools::Identity;
-use crate::tools::{Produced, ProtocolError, Running, ToolResult, write_result};
+use crate::tools::{Produced, ProtocolError, Running, ToolResult};
+use crate::tools::{write_completion, write_prompt, write_read, write_result};
 
 /// A call in flight. Dropping it cancels its handler.
 #[derive(Debug)]
@@ -122,6 +123,21 @@ fn write(out: &mut Vec<u8>, produced: &Produced, revision: Revision, identity: &
         Produced::Tool(result) => {
             envelope::open_result(out);
             write_tool(out, result, revision, identity);
+            envelope::end_result(out);
+        }
+        Produced::Read(read) => {
+            envelope::open_result(out);
+            write_read(out, read, revision, identity);
+            envelope::end_result(out);
+        }
+        Produced::Prompt(result) => {
+            envelope::open_result(out);
+            write_prompt(out, result, revision, identity);
+            envelope::end_result(out);
+        }
+        Produced::Completion(completion) => {
+            envelope::open_result(out);
+            write_completion(out, completion, revision, identity);
             envelope::end_result(out);
         }
         Produced::Failed(error) => write_failure(out, error),

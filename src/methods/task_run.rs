@@ -145,6 +145,10 @@ fn outcome(produced: &Produced, revision: Revision) -> Outcome {
             out.extend_from_slice(b",\"resultType\":\"complete\"}");
             Outcome::Completed(out)
         }
+        // Tools alone become tasks.
+        Produced::Read(_) | Produced::Prompt(_) | Produced::Completion(_) => {
+            Outcome::Failed(br#"{"code":-32603,"message":"No tool's result"}"#.to_vec())
+        }
         Produced::Failed(error) => {
             out.extend_from_slice(b"\"code\":");
             json::write_int(&mut out, error.code);

@@ -14,7 +14,8 @@ use crate::road::auth::Authenticator;
 use crate::road::limit::RateLimiter;
 use crate::road::protocol_fields::supported;
 use crate::road::settings::Settings;
-use crate::tools::{Behind, CacheScope, Identity, Registry, ServerInfo, Tool};
+use crate::tools::{Behind, CacheScope, Identity, Offer, Prompt, Registry, Resource, ResourceTemplate};
+use crate::tools::{ServerInfo, Tool};
 
 /// How long clients may take lists and discovery as fresh, unless told otherwise, in milliseconds.
 const CACHE_TTL_MS: u64 = 60_000;
@@ -22,7 +23,7 @@ const CACHE_TTL_MS: u64 = 60_000;
 /// Collects what a server needs. Faults are kept until [`Builder::build`], which reports the first.
 ///
 /// ```
-/// use twolane::tools::{Context, Typed};
+/// use twolane::tools::{Context, Prompt, PromptArguments, Resource, ResourceTemplate, Typed, Variables};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Greet { name: String }
@@ -33,6 +34,11 @@ const CACHE_TTL_MS: u64 = 60_000;
 ///     .tool(Typed::new("greet", "Greets somebody.", |greet: Greet, _: Context| async move {
 ///         format!("Hello, {}!", greet.name)
 ///     }))
+///     .resource(Resource::text("greet://words", "words", "Hello, hi, hey"))
+///     .resource_template(ResourceTemplate::new("greet://{name}", "greeting", |variables: Variables| async move {
+///         format!("Hello, {}!", variables.get("name").unwrap_or("you"))
+///     }))
+///     .prompt(Prompt::new("politely", "Greets politely.", |_: PromptArguments| async { "Greet me politely." }))
 ///     .build()?;
 /// assert!(server.urls().next().is_some());
 /// # Ok::<(), twolane::Error>(())
@@ -98,7 +104,38 @@ impl Builder {
         self
     }
 
-    /// The registry, to add tools to now or, from a clone, while the server runs.
+    /// Adds a resource.
+    pub fn resource(mut self, resource: Resource) -> Self {
+        if let Err(error) = self.registry.add_resource(resource) {
+            self.fault.get_or_insert(error);
+        }
+        self
+    }
+
+    /// Adds a template for resources.
+    pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
+        if let Err(error) = self.registry.add_resource_template(template) {
+            self.fault.get_or_insert(error);
+        }
+        self
+    }
+
+    /// Adds a prompt.
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        if let Err(error) = self.registry.add_prompt(prompt) {
+            self.fault.get_or_insert(error);
+        }
+        self
+    }
+
+    /// Declares a capability whatever is registered now: for a server that fills its registry later, since clients look at capabilities
+    /// once.
+    pub fn offer(self, offer: Offer) -> Self {
+        self.registry.offer(offer);
+        self
+    }
+
+    /// The registry, to add to now or, from a clone, while the server runs.
     #[must_use]
     pub const fn registry(&self) -> &Registry {
         &self.registry

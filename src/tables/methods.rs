@@ -99,6 +99,18 @@ methods! {
     ToolsList = "tools/list", Both, BeforeReady, None, cacheable: true;
     /// Runs a tool.
     ToolsCall = "tools/call", Both, BeforeReady, Name, cacheable: false;
+    /// The resources on offer.
+    ResourcesList = "resources/list", Both, Ready, None, cacheable: true;
+    /// The templates of resources on offer.
+    ResourcesTemplatesList = "resources/templates/list", Both, Ready, None, cacheable: true;
+    /// What a resource holds.
+    ResourcesRead = "resources/read", Both, Ready, Uri, cacheable: true;
+    /// The prompts on offer.
+    PromptsList = "prompts/list", Both, Ready, None, cacheable: true;
+    /// The messages of a prompt.
+    PromptsGet = "prompts/get", Both, Ready, Name, cacheable: false;
+    /// How an argument may go on.
+    CompletionComplete = "completion/complete", Both, Ready, None, cacheable: false;
     /// What has become of a task (extension).
     TasksGet = "tasks/get", Modern, Ready, TaskId, cacheable: false;
     /// Answers a task's questions (extension).

@@ -121,10 +121,14 @@ features! {
     ResourceLinks: V2025_06_18;
     /// `_meta` on tools and content blocks.
     Meta: V2025_06_18;
+    /// Settled arguments beside the one that is completed.
+    CompletionContext: V2025_06_18;
     /// A version header that must match the negotiated one.
     VersionHeader: V2025_06_18;
     /// `icons`; `description` and `websiteUrl` on implementations.
     Icons: V2025_11_25;
+    /// `extensions` among the capabilities.
+    Extensions: V2026_07_28;
     /// `structuredContent` of any JSON type, and output schemas of any type.
     AnyStructuredContent: V2026_07_28;
     /// `resultType`, `ttlMs`, `cacheScope`, `serverInfo` in `_meta`.

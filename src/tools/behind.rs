@@ -8,7 +8,7 @@ use super::registry::Registry;
 use crate::base::limits::Limits;
 use crate::events::changes::Changes;
 use crate::events::listeners::Listeners;
-use crate::events::topic::{Topic, Topics};
+use crate::events::topic::Topics;
 use crate::session::store::Sessions;
 use crate::tasks::Tasks;
 
@@ -21,6 +21,7 @@ pub struct Behind {
     identity: Arc<Identity>,
     tool_timeout: Duration,
     stream_buffer: u64,
+    resource_uri: u64,
     tasks: Tasks,
 }
 
@@ -40,6 +41,7 @@ impl Behind {
             identity: Arc::new(identity),
             tool_timeout: Duration::from_millis(limits.tool_timeout),
             stream_buffer: limits.stream_buffer,
+            resource_uri: limits.resource_uri,
             tasks: Tasks::new(limits, move |id| watching.task_changed(id.as_str())),
         }
     }
@@ -59,7 +61,7 @@ impl Behind {
     /// The lists that the server offers, and so tells of when they change.
     #[must_use]
     pub fn offered(&self) -> Topics {
-        Topic::ToolsList.into()
+        self.registry.snapshot().offered()
     }
 
     /// What has changed and is not announced yet.
@@ -98,6 +100,12 @@ impl Behind {
     #[must_use]
     pub const fn tool_timeout(&self) -> Duration {
         self.tool_timeout
+    }
+
+    /// The longest URI that is held against templates.
+    #[must_use]
+    pub const fn resource_uri(&self) -> u64 {
+        self.resource_uri
     }
 
     /// The most notifications kept for a slow reader.

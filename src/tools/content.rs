@@ -69,7 +69,7 @@ pub enum Role {
 }
 
 impl Role {
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Assistant => "assistant",
@@ -77,12 +77,24 @@ impl Role {
     }
 }
 
-/// Hints for the client about a block.
+/// Hints for the client about a block or a resource.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Annotations {
-    audience: Vec<Role>,
-    priority: Option<f64>,
-    last_modified: Option<String>,
+pub(super) struct Annotations {
+    pub(super) audience: Vec<Role>,
+    pub(super) priority: Option<f64>,
+    pub(super) last_modified: Option<String>,
+}
+
+impl From<&'static str> for Content {
+    fn from(text: &'static str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
 }
 
 impl Content {
@@ -231,7 +243,7 @@ impl Resource {
 }
 
 impl Annotations {
-    fn write(&self, out: &mut Vec<u8>, revision: Revision) {
+    pub(super) fn write(&self, out: &mut Vec<u8>, revision: Revision) {
         out.push(b'{');
         let mut members = Members::new(out);
         if !self.audience.is_empty() {

@@ -10,6 +10,7 @@ use crate::tables::versions::Revision;
 
 use super::arguments::{ArgumentFault, Arguments};
 use super::context::Context;
+use super::list::Listed;
 use super::produced::{Payload, Subject, log_panic};
 use super::result::ToolResult;
 use super::running::Running;
@@ -85,12 +86,6 @@ impl Entry {
         self.tasks
     }
 
-    /// The tool as `revision` lists it.
-    #[must_use]
-    pub fn listed(&self, revision: Revision) -> &[u8] {
-        &self.listed[revision.index()]
-    }
-
     /// Starts a call. Arguments that do not fit come back as a result with `isError`, like everything else that goes wrong here.
     /// `timeout` holds for tools that declare none.
     pub fn start(
@@ -151,6 +146,19 @@ impl Entry {
             "Tool \"{}\" returned a result that does not match its output schema",
             self.name
         ))
+    }
+}
+
+impl Listed for Entry {
+    const MEMBER: &'static str = "tools";
+    const TAG: u8 = b't';
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn listed(&self, revision: Revision) -> &[u8] {
+        &self.listed[revision.index()]
     }
 }
 

@@ -48,10 +48,20 @@ pub enum CacheScope {
 /// The rendered pieces.
 #[derive(Debug)]
 pub struct Identity {
-    initialize: Vec<Vec<u8>>,
-    discover: Vec<u8>,
+    /// What stands before and after the capabilities, by [`Revision::index`].
+    initialize: Vec<Around>,
+    discover: Around,
     server_info: Vec<u8>,
     cacheable_tail: Vec<u8>,
+    ttl_ms: u64,
+    scope: CacheScope,
+}
+
+/// What stands before and after something that changes.
+#[derive(Debug)]
+struct Around {
+    before: Vec<u8>,
+    after: Vec<u8>,
 }
 
 impl Identity {
@@ -67,19 +77,28 @@ impl Identity {
             discover: discover(info, supported, &cacheable_tail),
             server_info,
             cacheable_tail,
+            ttl_ms,
+            scope,
         }
     }
 
-    /// The inside of the result of `initialize`, for a session of `revision`.
-    #[must_use]
-    pub fn initialize(&self, revision: Revision) -> &[u8] {
-        self.initialize.get(revision.index()).map_or(&[], Vec::as_slice)
+    /// Appends the inside of the result of `initialize`, for a session of `revision`. `capabilities` is the member as rendered.
+    pub fn write_initialize(&self, out: &mut Vec<u8>, revision: Revision, capabilities: &[u8]) {
+        if let Some(around) = self.initialize.get(revision.index()) {
+            around.write(out, capabilities);
+        }
     }
 
-    /// The inside of the result of `server/discover`.
-    #[must_use]
-    pub fn discover(&self) -> &[u8] {
-        &self.discover
+    /// Appends the inside of the result of `server/discover`. `capabilities` is the member as rendered.
+    pub fn write_discover(&self, out: &mut Vec<u8>, capabilities: &[u8]) {
+        self.discover.write(out, capabilities);
+    }
+
+    /// Appends how long a modern result stays fresh and for whom: as the server has it, unless one of them is given.
+    pub fn write_freshness(&self, out: &mut Vec<u8>, ttl_ms: Option<u64>, scope: Option<CacheScope>) {
+        // What only some may ask for stays private, whatever is said of one resource.
+        let scope = if self.scope == CacheScope::Private { self.scope } else { scope.unwrap_or(self.scope) };
+        write_freshness(out, ttl_ms.unwrap_or(self.ttl_ms), scope);
     }
 
     /// The member `io.modelcontextprotocol/serverInfo` for the `_meta` of a modern result.
@@ -95,21 +114,25 @@ impl Identity {
     }
 }
 
-/// Only tools are offered, and their list is not announced when it changes: capabilities say no more than that.
-const CAPABILITIES: &[u8] = b"\"capabilities\":{\"tools\":{}}";
-
-fn initialize(info: &ServerInfo, revision: Revision) -> Vec<u8> {
-    let mut out = b"\"protocolVersion\":".to_vec();
-    json::write_str(&mut out, revision.as_str());
-    out.push(b',');
-    out.extend_from_slice(CAPABILITIES);
-    out.extend_from_slice(b",\"serverInfo\":");
-    write_implementation(&mut out, info, revision);
-    write_member(&mut out, "instructions", info.instructions.as_deref());
-    out
+impl Around {
+    fn write(&self, out: &mut Vec<u8>, inside: &[u8]) {
+        out.extend_from_slice(&self.before);
+        out.extend_from_slice(inside);
+        out.extend_from_slice(&self.after);
+    }
 }
 
-fn discover(info: &ServerInfo, supported: &[Revision], tail: &[u8]) -> Vec<u8> {
+fn initialize(info: &ServerInfo, revision: Revision) -> Around {
+    let mut before = b"\"protocolVersion\":".to_vec();
+    json::write_str(&mut before, revision.as_str());
+    before.push(b',');
+    let mut after = b",\"serverInfo\":".to_vec();
+    write_implementation(&mut after, info, revision);
+    write_member(&mut after, "instructions", info.instructions.as_deref());
+    Around { before, after }
+}
+
+fn discover(info: &ServerInfo, supported: &[Revision], tail: &[u8]) -> Around {
     let mut out = b"\"supportedVersions\":[".to_vec();
     for (at, revision) in supported.iter().enumerate() {
         if at > 0 {
@@ -118,24 +141,29 @@ fn discover(info: &ServerInfo, supported: &[Revision], tail: &[u8]) -> Vec<u8> {
         json::write_str(&mut out, revision.as_str());
     }
     out.extend_from_slice(b"],");
-    out.extend_from_slice(CAPABILITIES);
-    write_member(&mut out, "instructions", info.instructions.as_deref());
-    out.push(b',');
-    out.extend_from_slice(tail);
-    out
+    let mut after = Vec::new();
+    write_member(&mut after, "instructions", info.instructions.as_deref());
+    after.push(b',');
+    after.extend_from_slice(tail);
+    Around { before: out, after }
 }
 
 fn cacheable_tail(server_info: &[u8], ttl_ms: u64, scope: CacheScope) -> Vec<u8> {
-    let mut out = b"\"ttlMs\":".to_vec();
-    json::write_int(&mut out, ttl_ms);
-    out.extend_from_slice(match scope {
-        CacheScope::Public => b",\"cacheScope\":\"public\"",
-        CacheScope::Private => b",\"cacheScope\":\"private\"".as_slice(),
-    });
+    let mut out = Vec::new();
+    write_freshness(&mut out, ttl_ms, scope);
     out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{");
     out.extend_from_slice(server_info);
     out.push(b'}');
     out
+}
+
+fn write_freshness(out: &mut Vec<u8>, ttl_ms: u64, scope: CacheScope) {
+    out.extend_from_slice(b"\"ttlMs\":");
+    json::write_int(out, ttl_ms);
+    out.extend_from_slice(match scope {
+        CacheScope::Public => b",\"cacheScope\":\"public\"",
+        CacheScope::Private => b",\"cacheScope\":\"private\"".as_slice(),
+    });
 }
 
 fn write_implementation(out: &mut Vec<u8>, info: &ServerInfo, revision: Revision) {
@@ -177,15 +205,22 @@ mod tests {
         info.website_url = Some("https://example.test".to_owned());
         info.instructions = Some("Do\nthis.".to_owned());
         let identity = Identity::new(&info, &[Revision::V2026_07_28], 5, CacheScope::Private);
-        let oldest = read(identity.initialize(Revision::V2025_03_26));
+        let inside = |revision| {
+            let mut out = Vec::new();
+            identity.write_initialize(&mut out, revision, b"\"capabilities\":{}");
+            read(&out)
+        };
+        let oldest = inside(Revision::V2025_03_26);
         assert_eq!(oldest["serverInfo"], serde_json::json!({"name": "n\"ame", "version": "1"}));
         assert_eq!(oldest["protocolVersion"], "2025-03-26");
         assert_eq!(oldest["instructions"], "Do\nthis.");
-        let middle = read(identity.initialize(Revision::V2025_06_18));
+        let middle = inside(Revision::V2025_06_18);
         assert_eq!(middle["serverInfo"], serde_json::json!({"name": "n\"ame", "version": "1", "title": "T"}));
-        let newest = read(identity.initialize(Revision::V2025_11_25));
+        let newest = inside(Revision::V2025_11_25);
         assert_eq!(newest["serverInfo"]["websiteUrl"], "https://example.test");
-        let discover = read(identity.discover());
+        let mut out = Vec::new();
+        identity.write_discover(&mut out, b"\"capabilities\":{}");
+        let discover = read(&out);
         assert_eq!(discover["supportedVersions"], serde_json::json!(["2026-07-28"]));
         assert_eq!((&discover["ttlMs"], &discover["cacheScope"]), (&5.into(), &"private".into()));
         assert_eq!(discover["resultType"], "complete");

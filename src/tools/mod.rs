@@ -1,6 +1,7 @@
-//! Tools: what a handler is, what it may return, how it runs, and the registry that lists it.
+//! Tools, resources and prompts: what a handler is, what it may return, how it runs, and the registry that lists them.
 //!
-//! [`Typed`] turns an async function into a tool, [`Registry`] holds tools and may change while the server runs.
+//! [`Typed`] turns an async function into a tool, [`Resource`] and [`ResourceTemplate`] into something to read, [`Prompt`] into messages.
+//! A [`Registry`] holds them all and may change while the server runs.
 
 mod members;
 mod derive;
@@ -20,10 +21,24 @@ mod handler;
 mod typed;
 mod raw;
 mod template;
-mod cursor;
-mod snapshot;
-mod registry;
+mod function;
+mod handler_error;
+mod start;
 mod identity;
+mod prompt_arguments;
+mod completion;
+mod resource_contents;
+mod resource;
+mod prompt_result;
+mod prompt;
+mod cursor;
+mod list;
+mod resource_entry;
+mod prompt_entry;
+mod offers;
+mod snapshot;
+mod edit;
+mod registry;
 mod behind;
 
 use std::pin::Pin;
@@ -33,21 +48,49 @@ pub use arguments::{ArgumentFault, Arguments, NotAnObject};
 pub use behind::Behind;
 #[doc(hidden)]
 pub use call::{CallInfo, CallShared, CallSlot, TaskLink};
+#[doc(hidden)]
+pub use completion::Completions;
+#[doc(hidden)]
+pub use completion::write_completion;
+pub use completion::{Completion, CompletionInput, IntoCompletion};
 pub use content::{Content, Role};
 pub use context::{Canceller, Context};
 pub use cursor::BadCursor;
+pub use edit::Edit;
 #[doc(hidden)]
 pub use entry::Entry;
 pub use error::ToolError;
+pub use function::{AsyncFunction, Nothing, SyncFunction};
 pub use handler::{AsyncHandler, SyncHandler};
+pub use handler_error::HandlerError;
+#[doc(hidden)]
+pub use handler_error::resource_not_found;
 pub use identity::{CacheScope, Identity, ServerInfo};
 pub use into_result::{IntoToolResult, Json};
 pub use link::ResourceLink;
+#[doc(hidden)]
+pub use list::{List, Listed};
+pub use offers::Offer;
 pub use produced::ProtocolError;
 #[doc(hidden)]
 pub use produced::{Produced, ProducedFuture, Subject, Work};
+pub use prompt::{Prompt, PromptArgument};
+#[doc(hidden)]
+pub use prompt_arguments::NotText;
+pub use prompt_arguments::PromptArguments;
+#[doc(hidden)]
+pub use prompt_entry::PromptEntry;
+#[doc(hidden)]
+pub use prompt_result::write_prompt;
+pub use prompt_result::{IntoPrompt, PromptMessage, PromptResult};
 pub use raw::RawTool;
-pub use registry::{Edit, Registry};
+pub use registry::Registry;
+pub use resource::{Resource, ResourceTemplate};
+pub use resource_contents::{Contents, IntoContents, ReadResult};
+#[doc(hidden)]
+pub use resource_contents::{Read, write_read};
+#[doc(hidden)]
+pub use resource_entry::{ResourceEntry, TemplateEntry};
 pub use result::{ToolResult, write_result};
 #[doc(hidden)]
 pub use running::Running;

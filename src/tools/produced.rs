@@ -6,7 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use super::completion::Completion;
 use super::entry::Entry;
+use super::prompt_result::PromptResult;
+use super::resource_contents::Read;
 use super::result::ToolResult;
 use super::{HandlerFuture, Started};
 
@@ -21,6 +24,12 @@ pub(super) type Payload = Box<dyn Any + Send>;
 pub enum Produced {
     /// A tool's result.
     Tool(ToolResult),
+    /// A resource's contents.
+    Read(Box<Read>),
+    /// A prompt's messages.
+    Prompt(Box<PromptResult>),
+    /// Values that go on from what was typed.
+    Completion(Box<Completion>),
     /// No result: a JSON-RPC error.
     Failed(Box<ProtocolError>),
 }

@@ -103,7 +103,7 @@ fn carries(revision: Revision, value: &serde_json::Value) -> bool {
 /// The protocol's own names in `_meta`; only the server itself fills them.
 const RESERVED: &str = "io.modelcontextprotocol/";
 
-fn write_meta(members: &mut Members<'_>, meta: Option<&Map>, own_meta: &[u8]) {
+pub(super) fn write_meta(members: &mut Members<'_>, meta: Option<&Map>, own_meta: &[u8]) {
     if meta.is_none() && own_meta.is_empty() {
         return;
     }

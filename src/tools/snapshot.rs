@@ -1,50 +1,141 @@
-//! The registry at one moment: what is found by name, and `tools/list` rendered for every revision.
+//! The registry at one moment: four lists, and the capabilities that follow from what is in them.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::events::topic::{Topic, Topics};
 use crate::tables::versions::Revision;
 
-use super::cursor::{self, BadCursor};
 use super::entry::Entry;
+use super::list::{List, Listed};
+use super::offers::{Offer, Offers};
+use super::prompt_entry::PromptEntry;
+use super::resource_entry::{ResourceEntry, TemplateEntry};
+use super::template::Variables;
 
-/// A tool and its place in the order of registration, which no other tool ever gets.
+/// Everything registered at one moment.
 #[derive(Debug, Clone)]
-pub(super) struct Slot {
-    pub(super) sequence: u64,
-    pub(super) entry: Arc<Entry>,
+pub struct Snapshot {
+    tools: Arc<List<Entry>>,
+    resources: Arc<List<ResourceEntry>>,
+    templates: Arc<List<TemplateEntry>>,
+    prompts: Arc<List<PromptEntry>>,
+    offers: Arc<Offers>,
+    /// The member `capabilities`, by [`Revision::index`].
+    capabilities: Arc<[Box<[u8]>]>,
+    generation: u64,
 }
 
-/// All tools at one moment.
-#[derive(Debug, Clone, Default)]
-pub struct Snapshot {
-    by_name: HashMap<Box<str>, Arc<Entry>>,
-    slots: Vec<Slot>,
-    /// By [`Revision::index`], then by page. Pages that a change does not touch are shared with the snapshot before.
-    pages: Vec<Vec<Arc<[u8]>>>,
-    page_size: usize,
-    generation: u64,
-    /// One more than the highest sequence number ever given.
-    next: u64,
+/// A kind of entry that the registry keeps.
+pub(super) trait Kept: Listed {
+    /// What one is called.
+    const KIND: &'static str;
+    /// What its key is called.
+    const KEY: &'static str;
+    /// The list that clients are told of when one changes.
+    const TOPIC: Topic;
+
+    fn list(snapshot: &Snapshot) -> &List<Self>
+    where
+        Self: Sized;
+
+    fn list_mut(snapshot: &mut Snapshot) -> &mut List<Self>
+    where
+        Self: Sized;
+}
+
+macro_rules! kept {
+    ($($entry:ty: $kind:literal, $key:literal, $topic:ident, $field:ident;)+) => {$(
+        impl Kept for $entry {
+            const KIND: &'static str = $kind;
+            const KEY: &'static str = $key;
+            const TOPIC: Topic = Topic::$topic;
+
+            fn list(snapshot: &Snapshot) -> &List<Self> {
+                &snapshot.$field
+            }
+
+            fn list_mut(snapshot: &mut Snapshot) -> &mut List<Self> {
+                Arc::make_mut(&mut snapshot.$field)
+            }
+        }
+    )+};
+}
+
+kept! {
+    Entry: "tool", "name", ToolsList, tools;
+    ResourceEntry: "resource", "URI", ResourcesList, resources;
+    TemplateEntry: "resource template", "URI template", ResourcesList, templates;
+    PromptEntry: "prompt", "name", PromptsList, prompts;
 }
 
 impl Snapshot {
     pub(super) fn empty(page_size: usize) -> Self {
-        let mut empty = Self { page_size: page_size.max(1), ..Self::default() };
-        empty.render(0);
+        let mut empty = Self {
+            tools: Arc::new(List::empty(page_size)),
+            resources: Arc::new(List::empty(page_size)),
+            templates: Arc::new(List::empty(page_size)),
+            prompts: Arc::new(List::empty(page_size)),
+            offers: Arc::default(),
+            capabilities: Arc::default(),
+            generation: 0,
+        };
+        empty.render();
         empty
     }
 
     /// The tool called `name`.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        self.by_name.get(name)
+        self.tools.find(name)
     }
 
-    /// The tools in the order of registration.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Arc<Entry>> {
-        self.slots.iter().map(|slot| &slot.entry)
+    /// The tools.
+    #[must_use]
+    pub fn tools(&self) -> &List<Entry> {
+        &self.tools
+    }
+
+    /// The resources with a URI of their own.
+    #[must_use]
+    pub fn resources(&self) -> &List<ResourceEntry> {
+        &self.resources
+    }
+
+    /// The templates of resources.
+    #[must_use]
+    pub fn templates(&self) -> &List<TemplateEntry> {
+        &self.templates
+    }
+
+    /// The prompts.
+    #[must_use]
+    pub fn prompts(&self) -> &List<PromptEntry> {
+        &self.prompts
+    }
+
+    /// The first template that makes this URI, and from what.
+    #[must_use]
+    pub fn match_template(&self, uri: &str) -> Option<(&Arc<TemplateEntry>, Variables)> {
+        self.templates.entries().find_map(|entry| Some((entry, entry.template().matches(uri)?)))
+    }
+
+    /// What `revision` is told that the server can do: the member `capabilities` of `initialize` and `server/discover`.
+    #[must_use]
+    pub fn capabilities(&self, revision: Revision) -> &[u8] {
+        self.capabilities.get(revision.index()).map_or(&[], |rendered| rendered)
+    }
+
+    /// The lists that are offered, and so told of when they change.
+    #[must_use]
+    pub fn offered(&self) -> Topics {
+        [
+            (Offer::Tools, Topic::ToolsList),
+            (Offer::Resources, Topic::ResourcesList),
+            (Offer::Prompts, Topic::PromptsList),
+        ]
+        .into_iter()
+        .filter(|(offer, _)| self.offers.has(self, *offer))
+        .fold(Topics::NONE, |topics, (_, topic)| topics.with(topic))
     }
 
     /// How many changes there have been.
@@ -53,101 +144,33 @@ impl Snapshot {
         self.generation
     }
 
-    /// The members of a `tools/list` result, without braces: `"tools":[…]`, and `"nextCursor":"…"` where more follow. A cursor stays
-    /// good while tools come and go: the list goes on after the place it names.
-    ///
-    /// # Errors
-    /// [`BadCursor`] for a cursor that this list never handed out: invalid params.
-    pub fn page(&self, revision: Revision, cursor: Option<&str>) -> Result<Cow<'_, [u8]>, BadCursor> {
-        let start = match cursor {
-            None => 0,
-            Some(text) => {
-                let last = cursor::decode(text)?;
-                if last >= self.next {
-                    return Err(BadCursor);
-                }
-                self.slots.partition_point(|slot| slot.sequence <= last)
-            }
-        };
-        if start.is_multiple_of(self.page_size)
-            && let Some(page) = self.pages[revision.index()].get(start / self.page_size)
-        {
-            return Ok(Cow::Borrowed(page));
-        }
-        Ok(Cow::Owned(self.render_page(revision, start)))
-    }
-
-    /// The place of the tool called `name`.
-    pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.slots.iter().position(|slot| slot.entry.name() == name)
-    }
-
-    /// Adds a tool at the end.
-    pub(super) fn push(&mut self, entry: Arc<Entry>) {
-        self.by_name.insert(entry.name().into(), Arc::clone(&entry));
-        self.slots.push(Slot { sequence: self.next, entry });
-        self.next += 1;
-    }
-
-    /// Puts a tool in the place of the one of the same name.
-    pub(super) fn put(&mut self, at: usize, entry: Arc<Entry>) {
-        self.by_name.insert(entry.name().into(), Arc::clone(&entry));
-        self.slots[at].entry = entry;
-    }
-
-    /// Takes a tool out.
-    pub(super) fn take(&mut self, at: usize) -> Arc<Entry> {
-        let slot = self.slots.remove(at);
-        self.by_name.remove(slot.entry.name());
-        slot.entry
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.slots.len()
-    }
-
     pub(super) fn bump(&mut self) {
         self.generation += 1;
     }
 
+    pub(super) fn offers_mut(&mut self) -> &mut Offers {
+        Arc::make_mut(&mut self.offers)
+    }
+
     pub(super) fn set_page_size(&mut self, page_size: usize) {
-        self.page_size = page_size.max(1);
+        Entry::list_mut(self).set_page_size(page_size);
+        ResourceEntry::list_mut(self).set_page_size(page_size);
+        TemplateEntry::list_mut(self).set_page_size(page_size);
+        PromptEntry::list_mut(self).set_page_size(page_size);
     }
 
-    /// Renders the pages again from the one that holds the tool at `changed`. The page before it too: whether it has a next one may
-    /// have changed.
-    pub(super) fn render(&mut self, changed: usize) {
-        let keep = (changed / self.page_size).saturating_sub(1);
-        let count = self.slots.len().div_ceil(self.page_size).max(1);
-        let mut pages = std::mem::take(&mut self.pages);
-        pages.resize_with(Revision::ALL.len(), Vec::new);
-        for (pages, &revision) in pages.iter_mut().zip(Revision::ALL) {
-            pages.truncate(keep);
-            for page in pages.len()..count {
-                pages.push(self.render_page(revision, page * self.page_size).into());
+    /// Renders what has changed.
+    pub(super) fn render(&mut self) {
+        fn list<E: Kept>(snapshot: &mut Snapshot) {
+            if E::list(snapshot).is_changed() {
+                E::list_mut(snapshot).render();
             }
         }
-        self.pages = pages;
-    }
-
-    fn render_page(&self, revision: Revision, start: usize) -> Vec<u8> {
-        let rest = self.slots.get(start..).unwrap_or_default();
-        let (page, more) = rest.split_at(rest.len().min(self.page_size));
-        let size: usize = page.iter().map(|slot| slot.entry.listed(revision).len() + 1).sum();
-        let mut out = Vec::with_capacity(size + 48);
-        out.extend_from_slice(b"\"tools\":[");
-        for (at, slot) in page.iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(slot.entry.listed(revision));
-        }
-        out.push(b']');
-        if let (Some(last), false) = (page.last(), more.is_empty()) {
-            out.extend_from_slice(b",\"nextCursor\":\"");
-            out.extend_from_slice(&cursor::encode(last.sequence));
-            out.push(b'"');
-        }
-        out
+        list::<Entry>(self);
+        list::<ResourceEntry>(self);
+        list::<TemplateEntry>(self);
+        list::<PromptEntry>(self);
+        self.capabilities =
+            Revision::ALL.iter().map(|&revision| self.offers.render(self, revision)).collect();
     }
 }

@@ -22,7 +22,7 @@ fn registered(tool: impl Tool) -> Arc<Entry> {
     let registry = Registry::default();
     registry.add(tool).unwrap();
     let snapshot = registry.snapshot();
-    Arc::clone(snapshot.entries().next().unwrap())
+    Arc::clone(snapshot.tools().entries().next().unwrap())
 }
 
 fn info<'a>() -> CallInfo<'a> {
@@ -58,7 +58,9 @@ async fn run(tool: impl Tool, arguments: &str) -> ToolResult {
 fn tool_result(produced: Produced) -> ToolResult {
     match produced {
         Produced::Tool(result) => result,
-        Produced::Failed(error) => panic!("{error:?}"),
+        other @ (Produced::Read(_) | Produced::Prompt(_) | Produced::Completion(_) | Produced::Failed(_)) => {
+            panic!("{other:?}")
+        }
     }
 }
 

@@ -31,7 +31,7 @@ fn versions_are_echoed_or_counter_proposed() {
                 });
                 let result = response.result();
                 assert_eq!(result["protocolVersion"], answered, "{asked} {header:?}");
-                assert_eq!(result["capabilities"], json!({"tools": {}}));
+                assert_eq!(result["capabilities"], json!({"tools": {"listChanged": true}, "logging": {}}));
                 assert_eq!(
                     (&result["serverInfo"]["name"], &result["serverInfo"]["version"]),
                     (&json!("wire"), &json!("1.2.3"))
@@ -154,7 +154,7 @@ fn before_it_is_ready() {
         assert_eq!(send(&list()).status, 200);
         let call = messages::request(7, "tools/call", messages::call("count", json!({})));
         assert_eq!(send(&call).status, 200);
-        let asks = ["prompts/list", "resources/read", "no/such", "notifications/initialized"];
+        let asks = ["prompts/list", "logging/setLevel", "no/such", "notifications/initialized"];
         for method in asks {
             let refused = send(&messages::request(7, method, Value::Null));
             assert_eq!(
@@ -173,7 +173,8 @@ fn before_it_is_ready() {
             let accepted = send(&message);
             assert_eq!((accepted.status, accepted.body.len()), (202, 0), "{message}: {accepted}");
         }
-        for method in asks {
+        assert_eq!(send(&messages::request(7, "prompts/list", Value::Null)).result(), json!({"prompts": []}));
+        for method in &asks[2..] {
             let unknown = send(&messages::request(7, method, Value::Null));
             assert_eq!(
                 (unknown.status, unknown.code(), &unknown.json()["id"]),

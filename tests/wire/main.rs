@@ -14,6 +14,7 @@ mod connection;
 mod ends;
 mod tools;
 mod paging;
+mod resources;
 mod mirrored;
 mod streams;
 mod logging;

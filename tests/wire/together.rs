@@ -70,5 +70,6 @@ fn before_it_is_ready() {
     ]);
     let answers = answers(&server.send(&in_session(&session, &batch)));
     let told: Vec<Option<i64>> = answers.iter().map(|answer| answer["error"]["code"].as_i64()).collect();
-    assert_eq!(told, [None, Some(-32600), Some(-32601)]);
+    assert_eq!(told, [None, Some(-32600), None]);
+    assert_eq!(answers[2]["result"], json!({"prompts": []}));
 }

@@ -19,7 +19,7 @@ fn tool(name: &str) -> RawTool {
 
 fn page(registry: &Registry, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
     let snapshot = registry.snapshot();
-    let members = snapshot.page(Revision::V2025_11_25, cursor).unwrap();
+    let members = snapshot.tools().page(Revision::V2025_11_25, cursor).unwrap();
     let page: Value =
         serde_json::from_str(&format!("{{{}}}", std::str::from_utf8(&members).unwrap())).unwrap();
     let names = page["tools"]
@@ -48,7 +48,7 @@ fn walk(registry: &Registry, mut between: impl FnMut()) -> Vec<Vec<String>> {
 #[test]
 fn an_empty_registry_has_one_empty_page() {
     for &revision in Revision::ALL {
-        assert_eq!(&*Registry::default().snapshot().page(revision, None).unwrap(), b"\"tools\":[]");
+        assert_eq!(&*Registry::default().snapshot().tools().page(revision, None).unwrap(), b"\"tools\":[]");
     }
 }
 
@@ -60,10 +60,14 @@ fn bad_cursors_are_told() {
     let (_, next) = page(&registry, None);
     let next = next.unwrap();
     for bad in ["", "x", "invalid-cursor", "AAAAAAAAAAAA", &next[..11], &format!("{next}=")] {
-        assert_eq!(registry.snapshot().page(Revision::V2026_07_28, Some(bad)), Err(BadCursor), "{bad:?}");
+        assert_eq!(
+            registry.snapshot().tools().page(Revision::V2026_07_28, Some(bad)),
+            Err(BadCursor),
+            "{bad:?}"
+        );
     }
-    let never = String::from_utf8(crate::tools::cursor::encode(2).to_vec()).unwrap();
-    assert_eq!(registry.snapshot().page(Revision::V2026_07_28, Some(&never)), Err(BadCursor));
+    let never = String::from_utf8(crate::tools::cursor::encode(b't', 2).to_vec()).unwrap();
+    assert_eq!(registry.snapshot().tools().page(Revision::V2026_07_28, Some(&never)), Err(BadCursor));
     assert_eq!(page(&registry, Some(&next)), (vec!["b".to_owned()], None));
     registry.remove("b");
     assert_eq!(page(&registry, Some(&next)), (vec![], None));
@@ -78,7 +82,7 @@ fn whole_pages_are_lent() {
     let snapshot = registry.snapshot();
     let (_, next) = page(&registry, None);
     for cursor in [None, next.as_deref()] {
-        let page = snapshot.page(Revision::V2025_03_26, cursor).unwrap();
+        let page = snapshot.tools().page(Revision::V2025_03_26, cursor).unwrap();
         assert!(matches!(page, std::borrow::Cow::Borrowed(_)));
     }
     registry.apply_limits(&limits(3));

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::schema::BindingKind;
+use crate::tools::Listed;
 use crate::tools::{RawTool, ToolAnnotations, Typed};
 
 fn raw(name: &str, schema: Value) -> RawTool {
@@ -81,7 +82,7 @@ fn edits_appear_together() {
     assert_eq!(registry.generation(), 1);
     assert!(changes.has_changed().unwrap());
     assert_eq!(*changes.borrow_and_update(), 1);
-    let names: Vec<_> = registry.snapshot().entries().map(|entry| entry.name().to_owned()).collect();
+    let names: Vec<_> = registry.snapshot().tools().entries().map(|entry| entry.name().to_owned()).collect();
     assert_eq!(names, ["t0", "t1", "t2", "t4"]);
 }
 

@@ -1,0 +1,52 @@
+//! The arguments of a prompt: texts by name.
+
+use crate::view::node::Value;
+
+/// The arguments that a prompt was given, all of them texts (`GetPromptRequest` in the schema).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PromptArguments(Vec<(String, String)>);
+
+/// An argument that is no text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotText(pub String);
+
+impl PromptArguments {
+    /// Reads the member `arguments`. Null counts as left out, of all of them or of one.
+    ///
+    /// # Errors
+    /// [`NotText`] names the first that is neither text nor null.
+    pub fn read(member: Option<Value<'_, '_>>) -> Result<Self, NotText> {
+        let Some(object) = member.and_then(|value| value.as_object()) else { return Ok(Self::default()) };
+        let mut arguments = Self::default();
+        for (name, value) in object {
+            match value.as_str() {
+                Some(text) => arguments.set(name, text),
+                None if value.is_null() => {}
+                None => return Err(NotText(name.to_owned())),
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Adds an argument, or gives one another value.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        self.0.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// The value of an argument. Of one that is given twice, the first counts.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// All of them, in the order in which they came.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
