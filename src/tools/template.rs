@@ -161,7 +161,7 @@ impl UriTemplate {
 
     /// The variables that make this URI; `None` where none do. Values are percent-decoded, so one may well hold a slash or two dots:
     /// check it before it becomes part of a path. An expression takes as much as the rest of the template leaves it; `{x}` and `{+x}`
-    /// take at least one character, and characters that belong percent-encoded in a URI pass as they are. Takes time in proportion to
+    /// take at least one character. Characters that belong percent-encoded pass as they are, braces apart. Takes time in proportion to
     /// the URI's length.
     #[must_use]
     pub fn matches(&self, uri: &str) -> Option<Variables> {

@@ -38,7 +38,7 @@ fn tool(name: &str) -> RawTool {
     RawTool::new(name, "A tool.", json!({"type": "object"}), |_: Value| async { "ran" })
 }
 
-const NAMES: [&str; 12] =
+pub const NAMES: [&str; 12] =
     ["echo", "add", "count", "fail", "panic", "sql", "confirm", "big", "sleep", "steps", "gate", "block"];
 
 #[test]

@@ -132,6 +132,8 @@ fn class(run: &Run) -> u128 {
     let query = matches!(run.operator, Operator::Query | Operator::Continuation);
     let allowed = |byte: u8| match byte {
         0..=0x1f | 0x7f | b'%' => false,
+        // A template that nobody has filled in is no URI.
+        b'{' | b'}' => false,
         _ if run.operator.keeps_reserved() => true,
         b'[' | b']' | b'#' => false,
         b'/' => query || run.operator == Operator::Path,

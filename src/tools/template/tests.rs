@@ -229,6 +229,8 @@ fn uris_that_do_not_fit() {
         ("test://template/{id}/data", "test://template/1/data/"),
         ("a/{x}", "a/"),
         ("a/{+x}", "a/"),
+        ("a/{x}", "a/{x}"),
+        ("a/{+x}", "a/{+x}"),
         ("a/{x}", "a/b?c"),
         ("a/{x}", "a/b#c"),
         ("a/{x}", "a/b\u{0}"),
