@@ -123,6 +123,8 @@ features! {
     Meta: V2025_06_18;
     /// Settled arguments beside the one that is completed.
     CompletionContext: V2025_06_18;
+    /// `lastModified` in annotations.
+    LastModified: V2025_06_18;
     /// A version header that must match the negotiated one.
     VersionHeader: V2025_06_18;
     /// `icons`; `description` and `websiteUrl` on implementations.

@@ -253,8 +253,7 @@ impl Annotations {
         if let Some(priority) = self.priority {
             write_number(members.key("priority"), priority);
         }
-        // `lastModified` came with `_meta`.
-        if revision.has(Feature::Meta) {
+        if revision.has(Feature::LastModified) {
             members.text_if("lastModified", self.last_modified.as_deref());
         }
         out.push(b'}');

@@ -7,6 +7,11 @@
 
 #![allow(unreachable_pub, reason = "nothing is exported from a test binary")]
 
+#[path = "../wire/support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "what the tests over sockets share is more than is wanted here")]
+mod support;
+
+mod answers;
 mod bundle;
 mod choices;
 mod deviations;

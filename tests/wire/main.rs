@@ -28,6 +28,7 @@ mod malformed2;
 mod patience2;
 mod sessions;
 mod lifecycle;
+mod features;
 mod together;
 mod browser;
 mod auth;

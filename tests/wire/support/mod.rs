@@ -6,6 +6,7 @@ pub mod door;
 pub mod gate;
 pub mod http1;
 pub mod http2;
+pub mod lavish;
 pub mod messages;
 pub mod message;
 pub mod party;
@@ -16,6 +17,7 @@ pub mod tools;
 
 pub use http1::Http1;
 pub use http2::Http2;
+pub use lavish::{Visitor, lavish};
 pub use message::{Framing, Request, Response};
 pub use server::Server;
 

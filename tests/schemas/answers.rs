@@ -1,0 +1,103 @@
+//! What a server that says all there is to say answers to each revision: what the revision's official schema has, and not one member
+//! more.
+
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+use twolane::tables::versions::{Era, Revision};
+
+use crate::deviations::Deviation;
+use crate::official::Official;
+use crate::support::{Server, Visitor, lavish};
+
+/// Members that the schema does not name are faults here, but for places that are open by intent.
+const CLOSED: &[Deviation] = &[Deviation {
+    reason: "An answer has the members of its own revision and no others.",
+    write: |_, definitions| definitions.iter_mut().for_each(|(name, schema)| close(name, schema)),
+}];
+
+fn close(name: &str, schema: &mut Value) {
+    // What a JSON Schema may hold is not listed, and metadata belongs to everybody.
+    if ["inputSchema", "outputSchema", "_meta", "requestedSchema"].contains(&name)
+        || name.ends_with("MetaObject")
+    {
+        return;
+    }
+    match schema {
+        Value::Object(keywords) => {
+            if keywords.contains_key("properties") && !keywords.contains_key("additionalProperties") {
+                keywords.insert("additionalProperties".to_owned(), json!(false));
+            }
+            for (keyword, value) in keywords {
+                match value {
+                    Value::Object(members) if keyword == "properties" => {
+                        members.iter_mut().for_each(|(name, member)| close(name, member));
+                    }
+                    other => close(keyword, other),
+                }
+            }
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(|schema| close("", schema)),
+        _ => {}
+    }
+}
+
+#[test]
+fn answers_are_what_their_revision_has() {
+    let Some(revisions) = Official::all(&[CLOSED]) else { return };
+    let server = Server::with(lavish);
+    for visitor in Visitor::all(&server, &json!({})) {
+        let official = revisions.iter().find(|official| official.revision == visitor.revision).unwrap();
+        let welcome = match visitor.revision.era() {
+            Era::Legacy => "InitializeResult",
+            Era::Modern => "DiscoverResult",
+        };
+        assert_fits(official, welcome, &visitor.welcome());
+        for tool in ["lavish", "list", "echo", "fail"] {
+            assert_fits(official, "CallToolResult", &visitor.call(tool));
+        }
+        let completion = |kind: &str, key: &str, name: &str, argument: &str| json!({"ref": {"type": kind, key: name}, "argument": {"name": argument, "value": ""}});
+        for (method, params, definition) in [
+            ("tools/list", json!({}), "ListToolsResult"),
+            ("resources/list", json!({}), "ListResourcesResult"),
+            ("resources/templates/list", json!({}), "ListResourceTemplatesResult"),
+            ("prompts/list", json!({}), "ListPromptsResult"),
+            ("resources/read", json!({"uri": "test://lavish"}), "ReadResourceResult"),
+            ("prompts/get", json!({"name": "lavish", "arguments": {"a": ""}}), "GetPromptResult"),
+            ("completion/complete", completion("ref/prompt", "name", "lavish", "a"), "CompleteResult"),
+            (
+                "completion/complete",
+                completion("ref/resource", "uri", "test://{id}/x", "id"),
+                "CompleteResult",
+            ),
+        ] {
+            assert_fits(official, definition, &visitor.result(method, params));
+        }
+    }
+}
+
+#[track_caller]
+fn assert_fits(official: &Official, definition: &str, result: &Value) {
+    let validator: Validator = official.validator(&[definition]);
+    let faults: Vec<String> = validator
+        .iter_errors(result)
+        .map(|fault| format!("{}: {fault:.300}", fault.instance_path()))
+        .collect();
+    assert!(faults.is_empty(), "{} {definition} {faults:#?} in {result}", official.revision.as_str());
+}
+
+/// A schema that is closed knows its own members and no others.
+#[test]
+fn closed_schemas_refuse_others() {
+    let mut definitions = Map::new();
+    let tool = json!({"type": "object", "properties": {"name": {}, "inputSchema": {"properties": {"type": {}}}, "_meta": {"properties": {}}}});
+    definitions.insert("Tool".to_owned(), tool);
+    (CLOSED[0].write)(Revision::V2025_03_26, &mut definitions);
+    let validator = jsonschema::validator_for(&definitions["Tool"]).unwrap();
+    for (value, fits) in [
+        (json!({"name": 1}), true),
+        (json!({"name": 1, "title": 1}), false),
+        (json!({"inputSchema": {"x": 1}, "_meta": {"y": 1}}), true),
+    ] {
+        assert_eq!(validator.is_valid(&value), fits, "{value}");
+    }
+}

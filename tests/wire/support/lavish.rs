@@ -1,0 +1,184 @@
+//! A server that says all there is to say: everything it lists or returns carries every member that some revision has. And those who ask
+//! it.
+
+use serde_json::{Value, json};
+use twolane::server::Builder;
+use twolane::tables::versions::{Era, Revision};
+use twolane::tools::{
+    CompletionInput, Content, Contents, Icon, Prompt, PromptArgument, PromptMessage, PromptResult, RawTool,
+    ReadResult, Resource, ResourceLink, ResourceTemplate, Role, ServerInfo, TaskSupport, Theme,
+    ToolAnnotations, ToolResult,
+};
+
+use super::message::Response;
+use super::party::Party;
+use super::{Server, messages};
+
+const KEY: &str = "example.test/k";
+const INSTANT: &str = "2025-01-01T00:00:00Z";
+
+fn icon() -> Icon {
+    Icon::new("data:,").mime_type("image/png").size("48x48").theme(Theme::Dark)
+}
+
+/// Every kind of content.
+fn contents() -> [Content; 6] {
+    let link = ResourceLink::new("file:///a", "a")
+        .title("A")
+        .description("A link.")
+        .mime_type("text/plain")
+        .size(1)
+        .icon(icon());
+    [
+        Content::text("text"),
+        Content::image([1], "image/png"),
+        Content::audio([1], "audio/wav"),
+        Content::resource_text("file:///t", "text/plain", "text"),
+        Content::resource_blob("file:///b", "image/png", [1]),
+        Content::resource_link(link),
+    ]
+    .map(|content| {
+        content.audience([Role::User, Role::Assistant]).priority(0.5).last_modified(INSTANT).meta(KEY, 1)
+    })
+}
+
+fn info() -> ServerInfo {
+    let mut info = ServerInfo::new("lavish", "1");
+    info.title = Some("Lavish".to_owned());
+    info.description = Some("Says all there is to say.".to_owned());
+    info.website_url = Some("https://example.test/".to_owned());
+    info.instructions = Some("Listen.".to_owned());
+    info
+}
+
+fn tools(builder: Builder) -> Builder {
+    let schema = || json!({"type": "object"});
+    let everything = RawTool::new("lavish", "Returns everything.", schema(), |_: Value| async {
+        let result = ToolResult::structured(json!({"n": 1})).meta(KEY, 1);
+        contents().into_iter().fold(result, ToolResult::with)
+    });
+    let list = RawTool::new("list", "Returns a list.", schema(), |_: Value| async {
+        ToolResult::structured(json!([1]))
+    });
+    let hints = ToolAnnotations {
+        destructive_hint: Some(false),
+        idempotent_hint: Some(true),
+        open_world_hint: Some(false),
+        ..ToolAnnotations::read_only()
+    };
+    builder
+        .tool(
+            everything
+                .title("Lavish")
+                .annotations(hints)
+                .icon(icon())
+                .tasks(TaskSupport::Optional)
+                .output_schema(json!({"type": "object", "properties": {"n": {"type": "integer"}}}))
+                .meta(KEY, 1),
+        )
+        .tool(list.title("List").output_schema(json!({"type": "array"})))
+}
+
+fn resources(builder: Builder) -> Builder {
+    let read = || async {
+        let text = Contents::text("text").uri("test://text").mime_type("text/plain").meta(KEY, 1);
+        ReadResult::new([text, Contents::blob([1]).mime_type("image/png").meta(KEY, 1)]).meta(KEY, 1)
+    };
+    builder
+        .resource(
+            Resource::new("test://lavish", "lavish", read)
+                .title("Lavish")
+                .description("Has everything.")
+                .mime_type("text/plain")
+                .size(4)
+                .audience([Role::User])
+                .priority(0.5)
+                .last_modified(INSTANT)
+                .icon(icon())
+                .meta(KEY, 1),
+        )
+        .resource_template(
+            ResourceTemplate::new("test://{id}/x", "template", |_| async { "text" })
+                .title("Template")
+                .description("Has everything.")
+                .mime_type("text/plain")
+                .audience([Role::User])
+                .priority(0.5)
+                .last_modified(INSTANT)
+                .icon(icon())
+                .meta(KEY, 1)
+                .complete_with("id", |input: CompletionInput| async move {
+                    let settled = input.settled.get("other").unwrap_or("nothing").to_owned();
+                    [settled]
+                }),
+        )
+}
+
+fn prompts(builder: Builder) -> Builder {
+    let argument = PromptArgument::new("a").title("A").description("An argument.").required();
+    let get = |_| async {
+        let messages = contents().map(PromptMessage::user).into_iter();
+        PromptResult::new(messages.chain([PromptMessage::assistant("text")]))
+            .description("Everything.")
+            .meta(KEY, 1)
+    };
+    builder.prompt(
+        Prompt::new("lavish", "Has everything.", get)
+            .title("Lavish")
+            .argument(argument)
+            .icon(icon())
+            .meta(KEY, 1)
+            .complete("a", ["one", "two"]),
+    )
+}
+
+/// Registers `lavish` among the tools, resources and prompts, and the tool `list`, whose structured content is an array.
+pub fn lavish(builder: Builder) -> Builder {
+    prompts(resources(tools(builder.info(info()))))
+}
+
+/// Who asks, in one revision.
+#[derive(Debug)]
+pub struct Visitor<'s> {
+    pub server: &'s Server,
+    pub party: Party,
+    pub revision: Revision,
+}
+
+impl<'s> Visitor<'s> {
+    /// One for each revision over each protocol, who can do so much.
+    pub fn all(server: &'s Server, capabilities: &Value) -> Vec<Self> {
+        let of = |party: Party| {
+            let revision = Revision::from_wire(party.version.as_bytes()).expect("a served revision");
+            Self { server, party, revision }
+        };
+        Party::all(server, capabilities).into_iter().map(of).collect()
+    }
+
+    /// Asks, and reads the whole answer.
+    #[track_caller]
+    pub fn ask(&self, method: &str, params: Value) -> Response {
+        self.party.send(self.server, &self.party.request(7, method, params))
+    }
+
+    /// The result of what is asked.
+    #[track_caller]
+    pub fn result(&self, method: &str, params: Value) -> Value {
+        self.ask(method, params).result()
+    }
+
+    /// The result of a tool that needs no arguments.
+    #[track_caller]
+    pub fn call(&self, tool: &str) -> Value {
+        self.result("tools/call", messages::call(tool, json!({})))
+    }
+
+    /// What the server says of itself.
+    #[track_caller]
+    pub fn welcome(&self) -> Value {
+        match self.revision.era() {
+            Era::Legacy => self.server.send(&messages::initialize(self.party.version)).result(),
+            Era::Modern => self.result("server/discover", json!({})),
+        }
+    }
+}
