@@ -22,6 +22,7 @@ mod mirrored;
 mod streams;
 mod logging;
 mod listen;
+mod listen_resources;
 mod frames;
 mod http2;
 mod malformed2;
