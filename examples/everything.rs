@@ -3,6 +3,8 @@
 //! Run it with `cargo run --release --example everything -- --listen 127.0.0.1:8080`.
 
 mod shared;
+#[path = "everything/primitives.rs"]
+mod primitives;
 
 use std::time::Duration;
 
@@ -126,5 +128,5 @@ fn main() -> Result<(), twolane::Error> {
         .tool(Typed::new("greet", "Greets somebody.", |greet: Greet| async move {
             format!("Hello, {}!", greet.name)
         }));
-    shared::serve(server)
+    shared::serve(primitives::add(server))
 }
