@@ -7,7 +7,8 @@ use twolane::tables::versions::{Era, Revision};
 
 use crate::deviations::Deviation;
 use crate::official::Official;
-use crate::support::{Server, Visitor, lavish};
+use crate::support::read::Event;
+use crate::support::{Server, Visitor, lavish, messages};
 
 /// Members that the schema does not name are faults here, but for places that are open by intent.
 const CLOSED: &[Deviation] = &[Deviation {
@@ -73,6 +74,42 @@ fn answers_are_what_their_revision_has() {
             assert_fits(official, definition, &visitor.result(method, params));
         }
     }
+}
+
+/// What a call says before its result.
+#[test]
+fn notifications_are_what_their_revision_has() {
+    let Some(revisions) = Official::all(&[CLOSED]) else { return };
+    let server = Server::with(lavish);
+    for visitor in Visitor::all(&server, &json!({})) {
+        let official = revisions.iter().find(|official| official.revision == visitor.revision).unwrap();
+        let mut params = messages::call("talk", json!({}));
+        params["_meta"]["progressToken"] = json!("token");
+        if visitor.revision.era() == Era::Modern {
+            params["_meta"]["io.modelcontextprotocol/logLevel"] = json!("debug");
+        }
+        let response = visitor.ask("tools/call", params);
+        let data = |event: &Event| event.data.as_deref().is_some_and(|data| !data.is_empty());
+        let said: Vec<Value> =
+            response.events().iter().filter(|event| data(event)).map(Event::json).collect();
+        let [progress, log, result] = &said[..] else { panic!("{response}") };
+        assert_message_fits(official, "ProgressNotification", progress);
+        assert_message_fits(official, "LoggingMessageNotification", log);
+        assert_fits(official, "CallToolResult", &result["result"]);
+    }
+}
+
+/// A message that the server sends of its own accord. Older schemas name the members of its envelope elsewhere.
+#[track_caller]
+fn assert_message_fits(official: &Official, definition: &str, message: &Value) {
+    assert_eq!(message["jsonrpc"], "2.0", "{message}");
+    let mut message = message.clone();
+    if official.definitions()[definition]["properties"].get("jsonrpc").is_none() {
+        let members = message.as_object_mut().unwrap();
+        members.remove("jsonrpc");
+        members.remove("id");
+    }
+    assert_fits(official, definition, &message);
 }
 
 #[track_caller]

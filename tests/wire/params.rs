@@ -2,41 +2,96 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Protocol, Request, Server, messages};
+use twolane::tables::versions::Era;
+
+use crate::support::{Server, Visitor, messages};
 
 /// Every fault is told in one text that names the member, and nothing is run.
 #[test]
 fn faults_are_told() {
     let server = Server::start();
-    let sessions = ["2025-03-26", "2025-06-18", "2025-11-25"].map(|version| server.open_session(version));
-    let token = json!({"progressToken": true});
-    for protocol in Protocol::BOTH {
-        let mut client = server.client(protocol);
-        for (method, params, place) in [
-            ("tools/list", json!({"cursor": 5}), "params.cursor must be a string"),
-            ("tools/list", json!({"_meta": token.clone()}), "params._meta.progressToken must be"),
-            ("tools/call", json!({"arguments": {}}), "params.name is missing: it must be a string"),
-            ("tools/call", json!({"name": "count", "arguments": "{}"}), "params.arguments must be an object"),
-        ] {
-            let mut requests: Vec<Request> = sessions
-                .iter()
-                .map(|session| {
-                    Request::post(messages::request("p", method, params.clone()).to_string())
-                        .header("Mcp-Session-Id", session)
-                })
-                .collect();
-            requests.push(messages::modern("p", method, params.clone()));
-            for request in requests {
-                let response = client.send(&request);
-                assert_eq!((response.status, response.code()), (200, -32602), "{response}");
-                let answer = response.json();
-                assert_eq!(answer["id"], "p");
-                let message = answer["error"]["message"].as_str().unwrap();
-                assert!(message.starts_with(place), "{message}");
-            }
+    let string = "a string";
+    let missing = "is missing: it must be";
+    for visitor in Visitor::all(&server, &json!({"extensions": {"io.modelcontextprotocol/tasks": {}}})) {
+        let reference = |reference: Value| json!({"ref": reference, "argument": {"name": "a", "value": ""}});
+        let resource = json!({"type": "ref/resource", "uri": "a:"});
+        let both = [
+            ("tools/list", json!({"cursor": 5}), format!("params.cursor must be {string}")),
+            (
+                "tools/list",
+                json!({"_meta": {"progressToken": true}}),
+                "params._meta.progressToken must be".into(),
+            ),
+            ("tools/call", json!({"arguments": {}}), format!("params.name {missing} {string}")),
+            (
+                "tools/call",
+                json!({"name": "count", "arguments": "{}"}),
+                "params.arguments must be an object".into(),
+            ),
+            ("resources/list", json!({"cursor": {}}), format!("params.cursor must be {string}")),
+            ("resources/templates/list", json!({"cursor": []}), format!("params.cursor must be {string}")),
+            ("resources/read", json!({}), format!("params.uri {missing} {string}")),
+            ("resources/read", json!({"uri": null}), format!("params.uri must be {string}")),
+            ("prompts/list", json!({"cursor": false}), format!("params.cursor must be {string}")),
+            ("prompts/get", json!({"name": 1}), format!("params.name must be {string}")),
+            (
+                "prompts/get",
+                json!({"name": "p", "arguments": {"a": 1}}),
+                format!("params.arguments.a must be {string}"),
+            ),
+            (
+                "completion/complete",
+                reference(json!({"type": "ref/tool"})),
+                "params.ref.type must be one of".into(),
+            ),
+            (
+                "completion/complete",
+                reference(json!({"type": "ref/prompt"})),
+                format!("params.ref.name {missing}"),
+            ),
+            ("completion/complete", json!({"ref": resource}), format!("params.argument {missing} an object")),
+        ];
+        let legacy = [
+            ("ping", json!({"_meta": []}), "params._meta must be an object".to_owned()),
+            ("logging/setLevel", json!({}), format!("params.level {missing} one of debug, info")),
+            (
+                "logging/setLevel",
+                json!({"level": "WARNING"}),
+                "params.level must be one of debug, info".into(),
+            ),
+        ];
+        let modern = [
+            (
+                "tools/call",
+                json!({"name": "count", "requestState": 1}),
+                format!("params.requestState must be {string}"),
+            ),
+            (
+                "tools/call",
+                json!({"name": "count", "inputResponses": {"a": 1}}),
+                "params.inputResponses.a must be".into(),
+            ),
+            ("subscriptions/listen", json!({}), format!("params.notifications {missing} an object")),
+            (
+                "subscriptions/listen",
+                json!({"notifications": {"resourceSubscriptions": ["a:", 1]}}),
+                format!("params.notifications.resourceSubscriptions[1] must be {string}"),
+            ),
+            ("tasks/get", json!({"taskId": 1}), format!("params.taskId must be {string}")),
+            ("tasks/update", json!({"inputResponses": 1}), "params.inputResponses must be an object".into()),
+        ];
+        let own = match visitor.revision.era() {
+            Era::Legacy => legacy.as_slice(),
+            Era::Modern => modern.as_slice(),
+        };
+        for (method, params, place) in both.iter().chain(own) {
+            let response = visitor.ask(method, params.clone());
+            assert_eq!((response.status, response.code()), (200, -32602), "{method} {params}: {response}");
+            let answer = response.json();
+            assert_eq!(answer["id"], 7);
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with(place), "{method} {params}: {message}");
         }
-        let ping = messages::request(1, "ping", json!({"_meta": token.clone()})).to_string();
-        assert_eq!(client.send(&Request::post(ping)).code(), -32602);
     }
     assert_eq!(server.tools.runs(), 0);
 }

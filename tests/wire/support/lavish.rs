@@ -2,12 +2,13 @@
 //! it.
 
 use serde_json::{Value, json};
+use twolane::LogLevel;
 use twolane::server::Builder;
 use twolane::tables::versions::{Era, Revision};
 use twolane::tools::{
-    CompletionInput, Content, Contents, Icon, Prompt, PromptArgument, PromptMessage, PromptResult, RawTool,
-    ReadResult, Resource, ResourceLink, ResourceTemplate, Role, ServerInfo, TaskSupport, Theme,
-    ToolAnnotations, ToolResult,
+    CompletionInput, Content, Contents, Context, Icon, Prompt, PromptArgument, PromptMessage, PromptResult,
+    RawTool, ReadResult, Resource, ResourceLink, ResourceTemplate, Role, ServerInfo, TaskSupport, Theme,
+    ToolAnnotations, ToolResult, Typed,
 };
 
 use super::message::Response;
@@ -132,9 +133,19 @@ fn prompts(builder: Builder) -> Builder {
     )
 }
 
-/// Registers `lavish` among the tools, resources and prompts, and the tool `list`, whose structured content is an array.
+/// Tells the client about what it does.
+fn talking(builder: Builder) -> Builder {
+    builder.tool(Typed::new("talk", "Reports and logs.", |_: Value, context: Context| async move {
+        context.progress(1.0, Some(2.0), Some("half"));
+        context.log(LogLevel::Error, Some("lavish"), &json!({"said": 1}));
+        "done"
+    }))
+}
+
+/// Registers `lavish` among the tools, resources and prompts, and the tools `list`, whose structured content is an array,
+/// and `talk`, which reports progress and logs.
 pub fn lavish(builder: Builder) -> Builder {
-    prompts(resources(tools(builder.info(info()))))
+    talking(prompts(resources(tools(builder.info(info())))))
 }
 
 /// Who asks, in one revision.
