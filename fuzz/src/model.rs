@@ -92,8 +92,30 @@ const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 pub(crate) const MODERN: &str = "2026-07-28";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// The methods served, by lane.
-const LEGACY_METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
-const MODERN_METHODS: [&str; 3] = ["server/discover", "tools/list", "tools/call"];
+const LEGACY_METHODS: [&str; 11] = [
+    "initialize",
+    "ping",
+    "logging/setLevel",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+];
+const MODERN_METHODS: [&str; 9] = [
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+];
 
 /// A refusal by a row, without an id yet.
 type Checked<T> = Result<T, Rejection>;

@@ -3,6 +3,7 @@
 mod calls;
 mod mailbox;
 mod registering;
+mod primitives;
 mod paging;
 mod allocations;
 

@@ -418,6 +418,35 @@ fn resources_come_and_go() {
     }
 }
 
+/// A modern read ends with its audience, like a call.
+#[test]
+fn whoever_leaves_ends_a_read() {
+    struct Dropped(std::sync::mpsc::Sender<()>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+    let server = Server::start();
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let (tell, told) = std::sync::mpsc::channel();
+    let registry = server.handle.registry();
+    let waits = Resource::new("test://waits", "waits", move || {
+        let held = Dropped(tell.clone());
+        begun.send(()).unwrap();
+        async move {
+            let _held = held;
+            std::future::pending::<&str>().await
+        }
+    });
+    registry.add_resource(waits).unwrap();
+    let mut client = server.http1();
+    client.write(&messages::modern(7, "resources/read", json!({"uri": "test://waits"})).bytes());
+    has_begun.recv_timeout(Duration::from_secs(10)).unwrap();
+    drop(client);
+    told.recv_timeout(Duration::from_secs(10)).expect("the handler is dropped");
+}
+
 /// A read that runs keeps its resource, even where that has been removed.
 #[test]
 fn a_removed_resource_finishes() {
