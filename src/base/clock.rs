@@ -36,7 +36,19 @@ impl Clock {
             Source::Manual(now) => now.load(Ordering::Acquire),
         }
     }
+
+    /// Milliseconds since the epoch: for times that other processes must understand.
+    #[must_use]
+    pub fn wall_ms(&self) -> u64 {
+        match &self.0 {
+            Source::System(_) => wall_ms(),
+            Source::Manual(now) => MANUAL_EPOCH_MS + now.load(Ordering::Acquire),
+        }
+    }
 }
+
+/// When a manual clock was made, in milliseconds since the epoch.
+const MANUAL_EPOCH_MS: u64 = 1_700_000_000_000;
 
 /// Moves a manual [`Clock`].
 #[derive(Debug, Clone)]

@@ -132,6 +132,16 @@ limits! {
     shutdown_grace: Milliseconds = 10_000, 0 ..= 3_600_000;
     /// Time a tool may run unless it declares its own.
     tool_timeout: Milliseconds = 60_000, 1 ..= 86_400_000;
+    /// Longest `requestState` that is issued or taken, in characters; a call that has more to remember fails.
+    request_state: Bytes = 262_144, 1_024 ..= 16_777_216;
+    /// Time a `requestState` is taken after it was issued.
+    request_state_ttl: Milliseconds = 1_800_000, 1_000 ..= 604_800_000;
+    /// Most requests of the server's that wait for answers in one legacy session.
+    server_requests: Count = 16, 1 ..= 1_024;
+    /// Time for a stream to take a request of the server's.
+    push_window: Milliseconds = 5_000, 1 ..= 3_600_000;
+    /// Time for a legacy client to answer a request of the server's; a tool's own time stands still meanwhile.
+    answer_timeout: Milliseconds = 300_000, 1 ..= 86_400_000;
     /// Longest silence on an open event stream before a comment is sent.
     stream_comment: Milliseconds = 15_000, 10 ..= 3_600_000;
     /// Most notifications waiting for a slow reader on one event stream; later ones are dropped.

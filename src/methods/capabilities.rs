@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::reply::rejection::{Fault, Refusal};
 use crate::tables::capabilities::{Capabilities, Capability};
 use crate::tables::rejection::Rejection;
+use crate::tools::{MISSING_CAPABILITY, ProtocolError, required};
 use crate::view::node::Value;
 
 /// Reads what the server acts on. Null is as good as absent.
@@ -35,19 +36,29 @@ pub(super) fn has(declared: Value<'_, '_>, path: &str) -> bool {
 /// Refuses a modern request for want of these capabilities.
 #[cold]
 pub(super) fn refuse(missing: &mut dyn Iterator<Item = &str>) -> Refusal<'static> {
-    let mut required = serde_json::Map::new();
-    let mut text = String::new();
-    for path in missing {
-        text.push_str(if text.is_empty() { "" } else { ", " });
-        text.push_str(path);
-        let (name, part) = path.split_once('.').map_or((path, None), |(name, part)| (name, Some(part)));
-        let inside = required.entry(name).or_insert_with(|| json!({}));
-        if let Some(part) = part {
-            inside[part] = json!({});
+    let paths: Vec<&str> = missing.collect();
+    let data = json!({"requiredCapabilities": required(paths.iter().copied())}).to_string().into_bytes();
+    let fault = Fault { text: paths.join(", "), data: Some(data), ..Fault::default() };
+    Refusal::fault(Rejection::MissingClientCapability, fault)
+}
+
+/// The refusal that a handler's own failure amounts to, where that is for want of a capability.
+#[cold]
+pub(super) fn refusal_of(failure: &ProtocolError) -> Option<Refusal<'static>> {
+    if failure.code != MISSING_CAPABILITY {
+        return None;
+    }
+    let mut paths = Vec::new();
+    let required = failure.data.as_ref().and_then(|data| data.get("requiredCapabilities")?.as_object());
+    for (name, parts) in required.into_iter().flatten() {
+        match parts.as_object().filter(|parts| !parts.is_empty()) {
+            Some(parts) => paths.extend(parts.keys().map(|part| format!("{name}.{part}"))),
+            None => paths.push(name.clone()),
         }
     }
-    let data = json!({"requiredCapabilities": required}).to_string().into_bytes();
-    Refusal::fault(Rejection::MissingClientCapability, Fault { text, data: Some(data), ..Fault::default() })
+    let data = failure.data.as_ref().map(|data| data.to_string().into_bytes());
+    let fault = Fault { text: paths.join(", "), data, ..Fault::default() };
+    Some(Refusal::fault(Rejection::MissingClientCapability, fault))
 }
 
 fn member<'t, 'b>(value: Value<'t, 'b>, key: &str) -> Option<Value<'t, 'b>> {
@@ -102,5 +113,15 @@ mod tests {
             String::from_utf8(fault.data.unwrap()).unwrap(),
             r#"{"requiredCapabilities":{"elicitation":{"url":{}},"roots":{},"sampling":{"tools":{}},"extensions":{"a.b/c":{}}}}"#
         );
+    }
+
+    #[test]
+    fn a_handlers_failure_may_be_such_a_refusal() {
+        let data = json!({"requiredCapabilities": {"elicitation": {"url": {}}, "roots": {}}});
+        let refusal = refusal_of(&ProtocolError::new(-32021, "no").data(data)).unwrap();
+        let Detail::Fault(fault) = refusal.detail else { panic!("{refusal:?}") };
+        assert_eq!(fault.text, "elicitation.url, roots");
+        assert!(refusal_of(&ProtocolError::new(-32021, "no")).is_some());
+        assert!(refusal_of(&ProtocolError::new(-32603, "no")).is_none());
     }
 }

@@ -2,36 +2,39 @@
 
 use std::task;
 
-use super::pending::{Answering, Pending};
 use super::{INVALID_PARAMS, Outcome, Request, calling, error};
 use crate::reply::Exchange;
-use crate::reply::rejection::quote;
+use crate::reply::rejection::{Refusal, quote};
 use crate::tables::versions::Feature;
 use crate::tools::{Behind, CallSlot, CompletionInput, Completions, PromptArguments, Snapshot, TaskLink};
 
 /// Serves a completion.
+///
+/// # Errors
+/// `missing_client_capability` (modern lane).
 pub fn serve(
     behind: &Behind,
     request: &Request<'_, '_, '_>,
     slot: &mut CallSlot,
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
-) -> Outcome {
+) -> Result<Outcome, Refusal<'static>> {
     let input = match read(request) {
         Ok(input) => input,
-        Err(fault) => return Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault)),
+        Err(fault) => return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault))),
     };
     let offered = behind.registry().snapshot();
     let nothing = Completions::default();
     let completions = match find(request, &offered, behind.resource_uri()) {
         Ok(found) => found.unwrap_or(&nothing),
-        Err(fault) => return Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault)),
+        Err(fault) => return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault))),
     };
-    let context = calling::prepare(behind, request, slot, TaskLink::None);
+    let context = match calling::prepare(behind, request, slot, TaskLink::None, exchange) {
+        Ok(context) => context,
+        Err(reply) => return Ok(Outcome::Done(reply)),
+    };
     let running = completions.start(input, context, behind.tool_timeout());
-    let answering =
-        Answering { revision: request.revision, may_stream: request.may_stream, identity: behind.identity() };
-    Pending::begin(running, request, answering, exchange, cx)
+    calling::begin(behind, request, running, exchange, cx)
 }
 
 /// What was typed, and what is settled.

@@ -5,6 +5,7 @@
 pub mod capabilities;
 pub mod calling;
 pub mod completion_complete;
+mod digest;
 pub mod discover;
 pub mod initialize;
 pub mod listing;
@@ -17,6 +18,7 @@ pub mod prompts_list;
 pub mod resources_list;
 pub mod resources_read;
 pub mod resources_templates_list;
+mod rounds;
 pub mod subscriptions_listen;
 pub mod task_run;
 pub mod tasks;
@@ -57,6 +59,8 @@ pub const INTERNAL_ERROR: i32 = -32603;
 pub struct Request<'r, 't, 'b> {
     /// The id.
     pub id: Id<'t>,
+    /// The method.
+    pub method: Method,
     /// The params the protocol knows.
     pub params: Params<'t, 'b>,
     /// All of the params.
@@ -117,10 +121,10 @@ pub fn serve(
         Method::ResourcesList => resources_list::serve(behind, &request, exchange),
         Method::ResourcesTemplatesList => resources_templates_list::serve(behind, &request, exchange),
         Method::PromptsList => prompts_list::serve(behind, &request, exchange),
-        Method::ResourcesRead => return Ok(resources_read::serve(behind, &request, slot, exchange, cx)),
-        Method::PromptsGet => return Ok(prompts_get::serve(behind, &request, slot, exchange, cx)),
+        Method::ResourcesRead => return resources_read::serve(behind, &request, slot, exchange, cx),
+        Method::PromptsGet => return prompts_get::serve(behind, &request, slot, exchange, cx),
         Method::CompletionComplete => {
-            return Ok(completion_complete::serve(behind, &request, slot, exchange, cx));
+            return completion_complete::serve(behind, &request, slot, exchange, cx);
         }
         Method::TasksGet => tasks_get::serve(behind, &request, exchange)?,
         Method::TasksUpdate => tasks_update::serve(behind, &request, exchange)?,

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::task::{self, Poll};
 
-use super::{Outcome, Request};
-use crate::reply::{Exchange, Reply, envelope};
+use super::rounds::Sealing;
+use super::{INTERNAL_ERROR, Outcome, Request, capabilities};
+use crate::reply::rejection::Refusal;
+use crate::reply::{Exchange, Reply, envelope, json};
 use crate::session::state::OpenGuard;
 use crate::tables::versions::{Era, Feature, Revision};
 use crate::tools::Identity;
-use crate::tools::{Produced, ProtocolError, Running, ToolResult};
+use crate::tools::seal::SealFault;
+use crate::tools::{Asked, Asking, Produced, ProtocolError, Running, ToolResult};
 use crate::tools::{write_completion, write_prompt, write_read, write_result};
 
 /// A call in flight. Dropping it cancels its handler.
@@ -24,6 +27,10 @@ pub struct Pending {
     _open: Option<OpenGuard>,
     /// A notification that came before the call was handed over.
     first: Option<Vec<u8>>,
+    /// What sealing needs, where the call may end with questions.
+    sealing: Option<Sealing>,
+    /// Whether anything has gone out.
+    sent: bool,
     /// What it came to, while notifications sent before that are still on their way.
     produced: Option<Produced>,
 }
@@ -46,26 +53,51 @@ pub(super) struct Answering<'r> {
 
 impl Pending {
     /// Polls a call for the first time. One that is ready and has sent nothing is answered on the spot.
+    ///
+    /// # Errors
+    /// `missing_client_capability` (modern lane), where the handler has failed for want of it.
     pub(super) fn begin(
         mut running: Running,
         request: &Request<'_, '_, '_>,
         answering: Answering<'_>,
+        asking: Option<&Arc<Asking>>,
         exchange: &mut Exchange,
         cx: &mut task::Context<'_>,
-    ) -> Outcome {
+    ) -> Result<Outcome, Refusal<'static>> {
         let polled = running.poll(cx);
         let first = if answering.may_stream { running.take_notification() } else { None };
         let produced = match polled {
-            Poll::Ready(produced) if first.is_none() => {
-                let out = &mut exchange.body;
-                envelope::begin(out);
-                request.id.write(out);
-                write(out, &produced, answering.revision, answering.identity);
-                return Outcome::Done(Reply::json(200));
+            Poll::Pending => {
+                let sealing = asking.and_then(|asking| Sealing::of(asking, request));
+                return Ok(Self::pending(running, request, answering, first, None, sealing));
             }
-            Poll::Ready(produced) => Some(produced),
-            Poll::Pending => None,
+            Poll::Ready(Produced::InputRequired(required)) => {
+                let sealing = asking.and_then(|asking| Sealing::of(asking, request));
+                settle(Produced::InputRequired(required), &running, sealing.as_ref())
+            }
+            Poll::Ready(produced) => produced,
         };
+        if first.is_some() {
+            return Ok(Self::pending(running, request, answering, first, Some(produced), None));
+        }
+        if let Some(refusal) = refusal(&produced, answering.revision) {
+            return Err(refusal);
+        }
+        let out = &mut exchange.body;
+        envelope::begin(out);
+        request.id.write(out);
+        write(out, &produced, answering.revision, answering.identity);
+        Ok(Outcome::Done(Reply::json(200)))
+    }
+
+    fn pending(
+        running: Running,
+        request: &Request<'_, '_, '_>,
+        answering: Answering<'_>,
+        first: Option<Vec<u8>>,
+        produced: Option<Produced>,
+        sealing: Option<Sealing>,
+    ) -> Outcome {
         let mut id = Vec::new();
         request.id.write(&mut id);
         Outcome::Pending(Box::new(Self {
@@ -76,6 +108,8 @@ impl Pending {
             identity: Arc::clone(answering.identity),
             first,
             _open: request.session.map(|session| session.open()),
+            sealing,
+            sent: false,
             produced,
         }))
     }
@@ -87,10 +121,13 @@ impl Pending {
             if self.produced.is_none()
                 && let Poll::Ready(produced) = self.running.poll(cx)
             {
-                self.produced = Some(produced);
+                self.produced = Some(settle(produced, &self.running, self.sealing.as_ref()));
             }
             match self.first.take().or_else(|| self.running.take_notification()) {
-                Some(notification) if self.may_stream => return Poll::Ready(Step::Event(notification)),
+                Some(notification) if self.may_stream => {
+                    self.sent = true;
+                    return Poll::Ready(Step::Event(notification));
+                }
                 Some(_) => continue,
                 None => {}
             }
@@ -100,7 +137,9 @@ impl Pending {
             envelope::begin(out);
             out.extend_from_slice(&self.id);
             write(out, &produced, self.revision, &self.identity);
-            return Poll::Ready(Step::Done(Reply::json(200)));
+            // What is refused after a while is refused all the same; only the table of rejections does not know of it.
+            let refused = !self.sent && refusal(&produced, self.revision).is_some();
+            return Poll::Ready(Step::Done(Reply::json(if refused { 400 } else { 200 })));
         }
     }
 
@@ -140,8 +179,54 @@ fn write(out: &mut Vec<u8>, produced: &Produced, revision: Revision, identity: &
             write_completion(out, completion, revision, identity);
             envelope::end_result(out);
         }
+        Produced::Asked(asked) => write_asked(out, asked, identity),
         Produced::Failed(error) => write_failure(out, error),
+        // Every call that may ask has been settled.
+        Produced::InputRequired(_) => {
+            write_failure(out, &ProtocolError::new(INTERNAL_ERROR, "The client cannot be asked here"));
+        }
     }
+}
+
+/// Seals what a round ends with.
+fn settle(produced: Produced, running: &Running, sealing: Option<&Sealing>) -> Produced {
+    let Produced::InputRequired(required) = produced else { return produced };
+    let Some(sealing) = sealing else { return Produced::InputRequired(required) };
+    match sealing.seal(running.principal(), &required) {
+        Ok(state) => Produced::Asked(Box::new(Asked { requests: required.requests, state })),
+        Err(SealFault::TooLarge) => running.failure("has more to remember between its rounds than it may"),
+        Err(SealFault::Failed) => running.failure("could not seal what it has to remember"),
+    }
+}
+
+/// The rejection that a call's failure is, on the modern lane, while nothing has been sent.
+fn refusal(produced: &Produced, revision: Revision) -> Option<Refusal<'static>> {
+    match (produced, revision.era()) {
+        (Produced::Failed(failure), Era::Modern) => capabilities::refusal_of(failure),
+        (
+            Produced::Failed(_)
+            | Produced::Tool(_)
+            | Produced::Read(_)
+            | Produced::Prompt(_)
+            | Produced::Completion(_)
+            | Produced::Asked(_)
+            | Produced::InputRequired(_),
+            _,
+        ) => None,
+    }
+}
+
+#[cold]
+fn write_asked(out: &mut Vec<u8>, asked: &Asked, identity: &Identity) {
+    envelope::open_result(out);
+    out.extend_from_slice(b"\"inputRequests\":");
+    out.extend_from_slice(serde_json::Value::from(asked.requests.clone()).to_string().as_bytes());
+    out.extend_from_slice(b",\"requestState\":");
+    json::write_str(out, &asked.state);
+    out.extend_from_slice(b",\"_meta\":{");
+    out.extend_from_slice(identity.server_info());
+    out.extend_from_slice(b"},\"resultType\":\"input_required\"");
+    envelope::end_result(out);
 }
 
 #[cold]

@@ -2,43 +2,51 @@
 
 use std::task;
 
-use super::pending::{Answering, Pending};
 use super::{INVALID_PARAMS, Outcome, Request, calling, error};
 use crate::reply::Exchange;
-use crate::reply::rejection::quote;
+use crate::reply::rejection::{Refusal, quote};
 use crate::tools::{Behind, CallSlot, PromptArguments, TaskLink};
 
 /// Serves a prompt.
+///
+/// # Errors
+/// `missing_client_capability` (modern lane).
 pub fn serve(
     behind: &Behind,
     request: &Request<'_, '_, '_>,
     slot: &mut CallSlot,
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
-) -> Outcome {
+) -> Result<Outcome, Refusal<'static>> {
     let Some(name) = request.params.name.and_then(|name| name.as_str()) else {
-        return Outcome::Done(error(exchange, request.id, INVALID_PARAMS, "params.name must be a string"));
+        return Ok(Outcome::Done(error(
+            exchange,
+            request.id,
+            INVALID_PARAMS,
+            "params.name must be a string",
+        )));
     };
     exchange.log.set_name(name);
     let offered = behind.registry().snapshot();
     let Some(entry) = offered.prompts().find(name) else {
         let text = format!("Unknown prompt: {}", quote(name));
-        return Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text));
+        return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));
     };
     let arguments = match PromptArguments::read(request.params.arguments) {
         Ok(arguments) => arguments,
         Err(fault) => {
             let text = format!("params.arguments: {} must be a string", quote(&fault.0));
-            return Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text));
+            return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));
         }
     };
     if let Some(missing) = entry.missing(&arguments) {
         let text = format!("params.arguments lacks {}, which the prompt cannot do without", quote(missing));
-        return Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text));
+        return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));
     }
-    let context = calling::prepare(behind, request, slot, TaskLink::None);
+    let context = match calling::prepare(behind, request, slot, TaskLink::None, exchange) {
+        Ok(context) => context,
+        Err(reply) => return Ok(Outcome::Done(reply)),
+    };
     let running = entry.start(arguments, context, behind.tool_timeout());
-    let answering =
-        Answering { revision: request.revision, may_stream: request.may_stream, identity: behind.identity() };
-    Pending::begin(running, request, answering, exchange, cx)
+    calling::begin(behind, request, running, exchange, cx)
 }

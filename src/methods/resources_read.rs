@@ -2,41 +2,49 @@
 
 use std::task;
 
-use super::pending::{Answering, Pending};
 use super::{INVALID_PARAMS, Outcome, Request, calling, error};
+use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope};
 use crate::tools::{Behind, CallSlot, TaskLink, resource_not_found};
 
 /// Serves a read.
+///
+/// # Errors
+/// `missing_client_capability` (modern lane).
 pub fn serve(
     behind: &Behind,
     request: &Request<'_, '_, '_>,
     slot: &mut CallSlot,
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
-) -> Outcome {
+) -> Result<Outcome, Refusal<'static>> {
     let Some(uri) = request.params.uri.and_then(|uri| uri.as_str()) else {
-        return Outcome::Done(error(exchange, request.id, INVALID_PARAMS, "params.uri must be a string"));
+        return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, "params.uri must be a string")));
     };
     exchange.log.set_name(uri);
     let offered = behind.registry().snapshot();
     let running = if let Some(entry) = offered.resources().find(uri) {
-        entry.start(calling::prepare(behind, request, slot, TaskLink::None), behind.tool_timeout())
+        let context = match calling::prepare(behind, request, slot, TaskLink::None, exchange) {
+            Ok(context) => context,
+            Err(reply) => return Ok(Outcome::Done(reply)),
+        };
+        entry.start(context, behind.tool_timeout())
     } else if uri.len() as u64 > behind.resource_uri() {
         let text = format!(
             "params.uri is longer than {} bytes; ask for a resource that is listed",
             behind.resource_uri()
         );
-        return Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text));
+        return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));
     } else if let Some((entry, variables)) = offered.match_template(uri) {
-        let context = calling::prepare(behind, request, slot, TaskLink::None);
+        let context = match calling::prepare(behind, request, slot, TaskLink::None, exchange) {
+            Ok(context) => context,
+            Err(reply) => return Ok(Outcome::Done(reply)),
+        };
         entry.start(uri, variables, context, behind.tool_timeout())
     } else {
-        return Outcome::Done(not_found(uri, request, exchange));
+        return Ok(Outcome::Done(not_found(uri, request, exchange)));
     };
-    let answering =
-        Answering { revision: request.revision, may_stream: request.may_stream, identity: behind.identity() };
-    Pending::begin(running, request, answering, exchange, cx)
+    calling::begin(behind, request, running, exchange, cx)
 }
 
 #[cold]

@@ -161,5 +161,10 @@ fn outcome(produced: &Produced, revision: Revision) -> Outcome {
             out.push(b'}');
             Outcome::Failed(out)
         }
+        // A task's questions are the task's: its handler never ends with them.
+        Produced::InputRequired(_) | Produced::Asked(_) => {
+            out.extend_from_slice(br#""code":-32603,"message":"The client cannot be asked in this way"}"#);
+            Outcome::Failed(out)
+        }
     }
 }

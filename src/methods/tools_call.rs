@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::task;
 
-use super::pending::{Answering, Pending};
 use super::task_run::{self, Plan};
 use super::{INVALID_PARAMS, Outcome, Request, calling, capabilities, error};
 use crate::reply::Exchange;
@@ -55,16 +54,20 @@ pub fn serve(
         Plan::Task(task) => (TaskLink::Linked(Arc::clone(&task)), Some(task)),
         Plan::Refused(refused) => return Ok(Outcome::Done(refused.answer(request, exchange))),
     };
-    let context = calling::prepare(behind, request, slot, link);
+    let context = match calling::prepare(behind, request, slot, link, exchange) {
+        Ok(context) => context,
+        Err(reply) => {
+            task.inspect(|task| behind.tasks().forget(task));
+            return Ok(Outcome::Done(reply));
+        }
+    };
     let mut running = entry.start(arguments, context, behind.tool_timeout());
     match task {
         Some(task) if running.is_ready() => task_run::decline(behind.tasks(), &task, &mut running),
         Some(task) => return Ok(Outcome::Done(task_run::begin(behind, task, running, request, exchange))),
         None => {}
     }
-    let answering =
-        Answering { revision: request.revision, may_stream: request.may_stream, identity: behind.identity() };
-    Ok(Pending::begin(running, request, answering, exchange, cx))
+    calling::begin(behind, request, running, exchange, cx)
 }
 
 /// A capability that the tool needs and the request does not declare is refused before any stream starts. Legacy capabilities are the

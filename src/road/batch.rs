@@ -144,7 +144,7 @@ fn pass<'r>(
         }
         Message::Response(_) | Message::Unknown(_) => {
             let validated = validate::check(message)?;
-            let _accepted = dispatch::response(&validated);
+            let _accepted = dispatch::response(&validated, message, resolved.session.as_ref());
             Ok(None)
         }
     }

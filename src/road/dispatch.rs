@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::task;
 
+use super::classify::Message;
 use super::validate::Validated;
 use crate::base::clock::Clock;
 use crate::base::principal::Principal;
 use crate::methods::{self, METHOD_NOT_FOUND, Outcome, Request, params};
-use crate::reply::rejection::{Fault, Refusal, quote};
+use crate::reply::rejection::{Fault, QUOTE, Refusal, quote};
 use crate::reply::{Exchange, Reply};
+use crate::session::requests::ClientAnswer;
 use crate::session::state::Session;
 use crate::tables::methods::Method;
 use crate::tables::rejection::Rejection;
@@ -17,6 +19,7 @@ use crate::tools::Behind;
 use crate::tools::CallSlot;
 use crate::view::id::Id;
 use crate::view::message::Envelope;
+use crate::view::node::Number;
 use crate::view::node::Value;
 
 /// What the stages before have found out about a request.
@@ -58,6 +61,7 @@ pub fn request(
         Some(method) => {
             let request = Request {
                 id,
+                method,
                 params: envelope.args,
                 all: envelope.params,
                 revision,
@@ -87,9 +91,33 @@ pub fn notification(
     Reply::accepted()
 }
 
-/// Takes a client's response. One that nobody waits for is accepted too.
-pub fn response(_validated: &Validated) -> Reply {
+/// Takes a client's response: it reaches the request of this session's that waits for it. One that nobody waits for is accepted too.
+pub fn response(_validated: &Validated, message: &Message<'_, '_>, session: Option<&Arc<Session>>) -> Reply {
+    let envelope = message.envelope();
+    let id = envelope.id.and_then(|id| id.as_str());
+    if let (Some(session), Some(id)) = (session, id) {
+        // What nobody waits for is not even read.
+        session.answer(id, || answer(envelope));
+    }
     Reply::accepted()
+}
+
+fn answer(envelope: &Envelope<'_, '_>) -> ClientAnswer {
+    match (envelope.result, envelope.error) {
+        (Some(result), _) => ClientAnswer::Result(result.to_serde()),
+        (None, error) => {
+            let member = |key| error.and_then(|error| error.get(key));
+            let code = member("code").and_then(|code| code.as_number()).map_or(0, integer);
+            let message = member("message").and_then(|message| message.as_str()).unwrap_or_default();
+            ClientAnswer::Error { code, message: message[..message.floor_char_boundary(QUOTE)].to_owned() }
+        }
+    }
+}
+
+/// `validate` has seen to it that the code is integral.
+fn integer(number: Number) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "a cast saturates, and no code is that far out")]
+    number.as_i64().unwrap_or(number.as_f64() as i64)
 }
 
 #[cold]

@@ -275,7 +275,7 @@ impl<'a> Run<'a> {
             }
             Message::Response(_) | Message::Unknown(_) => {
                 let validated = validate::check(message)?;
-                Ok(Answer::Done(dispatch::response(&validated)))
+                Ok(Answer::Done(dispatch::response(&validated, message, None)))
             }
         }
     }
@@ -309,7 +309,7 @@ impl<'a> Run<'a> {
                     return self.batch(behind, singletons, document, &session, now_ms, cx);
                 }
                 let validated = validate::check(message)?;
-                return Ok(Answer::Done(dispatch::response(&validated)));
+                return Ok(Answer::Done(dispatch::response(&validated, message, None)));
             }
         };
         let session = session::resolve(settings, behind.sessions(), singletons, needs, now_ms)?;
@@ -327,7 +327,9 @@ impl<'a> Run<'a> {
                 let session = resolved.session.as_ref();
                 Ok(Answer::Done(dispatch::notification(&validated, method, envelope.params, session)))
             }
-            Message::Response(_) | Message::Unknown(_) => Ok(Answer::Done(dispatch::response(&validated))),
+            Message::Response(_) | Message::Unknown(_) => {
+                Ok(Answer::Done(dispatch::response(&validated, message, resolved.session.as_ref())))
+            }
         }
     }
 

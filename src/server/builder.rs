@@ -15,7 +15,7 @@ use crate::road::limit::RateLimiter;
 use crate::road::protocol_fields::supported;
 use crate::road::settings::Settings;
 use crate::tools::{Behind, CacheScope, Identity, Offer, Prompt, Registry, Resource, ResourceTemplate};
-use crate::tools::{ServerInfo, Tool};
+use crate::tools::{SealingKey, ServerInfo, Tool};
 
 /// How long clients may take lists and discovery as fresh, unless told otherwise, in milliseconds.
 const CACHE_TTL_MS: u64 = 60_000;
@@ -50,6 +50,7 @@ pub struct Builder {
     registry: Registry,
     info: ServerInfo,
     cache_ttl_ms: u64,
+    sealing_keys: Vec<SealingKey>,
     clock: Clock,
     fault: Option<Error>,
 }
@@ -71,6 +72,7 @@ impl Default for Builder {
             registry: Registry::new(&Limits::default()),
             info: ServerInfo::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             cache_ttl_ms: CACHE_TTL_MS,
+            sealing_keys: Vec::new(),
             clock: Clock::system(),
             fault: None,
         }
@@ -225,6 +227,14 @@ impl Builder {
         self
     }
 
+    /// The keys that seal what modern calls remember while their clients are asked: the first seals, all open. Processes that serve the same
+    /// clients need the same keys; to change a key, add the new one behind the old on all, then put it first, then leave the old one out.
+    /// Default: a random one, which dies with the process.
+    pub fn sealing_keys(mut self, keys: impl IntoIterator<Item = SealingKey>) -> Self {
+        self.sealing_keys = keys.into_iter().collect();
+        self
+    }
+
     /// The clock that idle sessions are measured by.
     #[doc(hidden)]
     pub fn clock(mut self, clock: Clock) -> Self {
@@ -237,7 +247,7 @@ impl Builder {
     /// # Errors
     /// The first fault of what was collected, else [`Error::Bind`].
     pub fn build(self) -> Result<Server, Error> {
-        let Self { config, settings, registry, info, cache_ttl_ms, clock, fault } = self;
+        let Self { config, settings, registry, info, cache_ttl_ms, sealing_keys, clock, fault } = self;
         if let Some(fault) = fault {
             return Err(fault);
         }
@@ -247,7 +257,8 @@ impl Builder {
         // What only some may ask for must not end in a shared cache.
         let scope = if settings.authenticator.is_some() { CacheScope::Private } else { CacheScope::Public };
         let identity = Identity::new(&info, &offered, cache_ttl_ms, scope);
-        let behind = Behind::new(registry, identity, &settings.limits);
+        let behind =
+            Behind::new(registry, identity, &settings.limits).sealing_keys(&settings.limits, &sealing_keys);
         Server::bind(config, Road::new(settings, clock, behind))
     }
 }

@@ -1,9 +1,10 @@
 //! One legacy session.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::id::SessionId;
+use super::requests::{ClientAnswer, Requests};
 use crate::base::principal::Principal;
 use crate::tables::capabilities::Capabilities;
 use crate::tables::levels::LogLevel;
@@ -48,6 +49,9 @@ pub struct Session {
     log_level: AtomicU8,
     last_seen_ms: AtomicU64,
     open: AtomicU32,
+    ended: AtomicBool,
+    /// Made when the server asks the client something.
+    requests: OnceLock<Box<Requests>>,
 }
 
 impl Session {
@@ -69,6 +73,8 @@ impl Session {
             log_level: AtomicU8::new(LogLevel::DEFAULT as u8),
             last_seen_ms: AtomicU64::new(now_ms),
             open: AtomicU32::new(0),
+            ended: AtomicBool::new(false),
+            requests: OnceLock::new(),
         }
     }
 
@@ -107,6 +113,28 @@ impl Session {
     #[must_use]
     pub fn last_seen_ms(&self) -> u64 {
         self.last_seen_ms.load(Ordering::Relaxed)
+    }
+
+    /// The server's own requests that wait for the client's answers.
+    pub(super) fn requests(&self) -> &Requests {
+        let requests = self.requests.get_or_init(Box::default);
+        if self.ended.load(Ordering::Acquire) {
+            requests.end();
+        }
+        requests
+    }
+
+    /// Hands a client's response to the request of the server's that waits for it. False where none does.
+    pub fn answer(&self, id: &str, answer: impl FnOnce() -> ClientAnswer) -> bool {
+        self.requests.get().is_some_and(|requests| requests.answer(id, answer))
+    }
+
+    /// The session has left the store: nothing of it waits any longer.
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        if let Some(requests) = self.requests.get() {
+            requests.end();
+        }
     }
 
     /// Whether nothing is open and the idle time has passed.

@@ -90,11 +90,10 @@ impl Sessions {
 
     /// Ends a session. False where it had ended already.
     pub fn end(&self, id: &SessionId) -> bool {
-        let ended = self.shard(id).remove(&Key(*id)).is_some();
-        if ended {
-            self.count.fetch_sub(1, Ordering::AcqRel);
-        }
-        ended
+        let Some(session) = self.shard(id).remove(&Key(*id)) else { return false };
+        self.count.fetch_sub(1, Ordering::AcqRel);
+        session.end();
+        true
     }
 
     /// Ends every idle session, and says how many.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ask::{Asking, SealingKey};
 use super::identity::Identity;
 use super::registry::Registry;
 use crate::base::limits::Limits;
@@ -23,6 +24,7 @@ pub struct Behind {
     stream_buffer: u64,
     resource_uri: u64,
     tasks: Tasks,
+    asking: Arc<Asking>,
 }
 
 impl Behind {
@@ -43,7 +45,21 @@ impl Behind {
             stream_buffer: limits.stream_buffer,
             resource_uri: limits.resource_uri,
             tasks: Tasks::new(limits, move |id| watching.task_changed(id.as_str())),
+            asking: Arc::new(Asking::new(limits, &[])),
         }
+    }
+
+    /// Seals with these keys, so that other processes that have them open it: the first seals, all open.
+    #[must_use]
+    pub fn sealing_keys(mut self, limits: &Limits, keys: &[SealingKey]) -> Self {
+        self.asking = Arc::new(Asking::new(limits, keys));
+        self
+    }
+
+    /// How clients are asked.
+    #[must_use]
+    pub const fn asking(&self) -> &Arc<Asking> {
+        &self.asking
     }
 
     /// The legacy sessions.

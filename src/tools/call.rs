@@ -1,6 +1,5 @@
 //! What a call, its handler and its connection share, kept by the connection and reused for its next call.
 
-use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +15,9 @@ use crate::tables::versions::Revision;
 use crate::tasks::Task;
 use crate::view::node::{Kind, Number, Value};
 
+use super::ask::Asking;
 use super::context::Context;
+use super::mailbox::{Item, Mailbox, wake};
 use super::members::{Members, write_number};
 
 /// What is known of a call before it starts.
@@ -30,6 +31,8 @@ pub struct CallInfo<'a> {
     pub client: Option<(&'a str, &'a str)>,
     /// What the client can do.
     pub capabilities: Capabilities,
+    /// How the client is asked; `None` for methods that must not ask.
+    pub asking: Option<&'a Arc<Asking>>,
     /// The session, on the legacy lane.
     pub session: Option<&'a Arc<Session>>,
     /// The mildest log messages that a request without a session wants; `None`: none at all.
@@ -68,6 +71,8 @@ pub struct CallShared {
     client_name: String,
     client_version: String,
     capabilities: Capabilities,
+    /// How the client is asked; `None` where it cannot be.
+    asking: Option<Arc<Asking>>,
     log_level: Option<LogLevel>,
     may_stream: bool,
     /// The progress token as JSON; empty for none.
@@ -76,38 +81,6 @@ pub struct CallShared {
     cancel: Notify,
     mailbox: Mutex<Mailbox>,
     task: Mutex<TaskLink>,
-}
-
-/// Notifications on their way to the connection.
-#[derive(Debug)]
-struct Mailbox {
-    queue: VecDeque<Vec<u8>>,
-    capacity: usize,
-    dropped: u64,
-    progress: f64,
-    /// False once the call is over: nothing may follow its result.
-    open: bool,
-    waker: Option<Waker>,
-    /// Let go when the call is over: the storage waits for the connection's next call, which may be another session's.
-    session: Option<Arc<Session>>,
-}
-
-impl Mailbox {
-    /// Whether one more notification fits; where not, it counts as dropped.
-    fn has_room(&mut self) -> bool {
-        let room = self.queue.len() < self.capacity;
-        self.dropped += u64::from(!room);
-        room
-    }
-}
-
-/// Wakes the connection, once the lock is given back.
-fn wake(mut mailbox: MutexGuard<'_, Mailbox>) {
-    let waker = mailbox.waker.take();
-    drop(mailbox);
-    if let Some(waker) = waker {
-        waker.wake();
-    }
 }
 
 impl Default for CallShared {
@@ -119,20 +92,13 @@ impl Default for CallShared {
             client_name: String::new(),
             client_version: String::new(),
             capabilities: Capabilities::NONE,
+            asking: None,
             log_level: None,
             may_stream: false,
             token: Vec::new(),
             cancelled: AtomicBool::new(false),
             cancel: Notify::new(),
-            mailbox: Mutex::new(Mailbox {
-                queue: VecDeque::new(),
-                capacity: 0,
-                dropped: 0,
-                progress: f64::NEG_INFINITY,
-                open: true,
-                waker: None,
-                session: None,
-            }),
+            mailbox: Mutex::new(Mailbox::default()),
             task: Mutex::new(TaskLink::None),
         }
     }
@@ -147,6 +113,15 @@ impl CallShared {
         put(&mut self.client_name, name);
         put(&mut self.client_version, version);
         self.capabilities = call.capabilities;
+        let same = match (&self.asking, call.asking) {
+            (Some(mine), Some(asking)) => Arc::ptr_eq(mine, asking),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        // As a rule it is that of the connection's last call.
+        if !same {
+            self.asking = call.asking.cloned();
+        }
         self.log_level = call.log_level;
         self.may_stream = call.may_stream;
         self.token.clear();
@@ -156,16 +131,10 @@ impl CallShared {
         *self.cancelled.get_mut() = false;
         *self.task.get_mut().unwrap_or_else(PoisonError::into_inner) = call.task.clone();
         let mailbox = self.mailbox.get_mut().unwrap_or_else(PoisonError::into_inner);
-        mailbox.queue.clear();
-        mailbox.capacity = usize::try_from(call.buffer).unwrap_or(usize::MAX);
-        mailbox.dropped = 0;
-        mailbox.progress = f64::NEG_INFINITY;
-        mailbox.open = true;
-        mailbox.waker = None;
-        mailbox.session = call.session.cloned();
+        mailbox.begin(call.buffer, call.session);
     }
 
-    fn mailbox(&self) -> MutexGuard<'_, Mailbox> {
+    pub(super) fn mailbox(&self) -> MutexGuard<'_, Mailbox> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -215,6 +184,20 @@ impl CallShared {
         self.capabilities
     }
 
+    /// How the client is asked; `None` where it cannot be.
+    pub(super) fn asking(&self) -> Option<&Asking> {
+        self.asking.as_deref()
+    }
+
+    pub(super) fn may_stream(&self) -> bool {
+        self.may_stream
+    }
+
+    /// The session, on the legacy lane, while the call goes on.
+    pub(super) fn session(&self) -> Option<Arc<Session>> {
+        self.mailbox().session.clone()
+    }
+
     pub(super) fn wants_progress(&self) -> bool {
         !self.token.is_empty()
     }
@@ -227,12 +210,12 @@ impl CallShared {
             return;
         }
         let mut mailbox = self.mailbox();
-        if !mailbox.open || progress <= mailbox.progress || !mailbox.has_room() {
-            return;
+        if progress > mailbox.progress
+            && mailbox.put(|| progress_notification(&self.token, progress, total, message))
+        {
+            mailbox.progress = progress;
+            wake(mailbox);
         }
-        mailbox.progress = progress;
-        mailbox.queue.push_back(progress_notification(&self.token, progress, total, message));
-        wake(mailbox);
     }
 
     /// Whether a log message of this level reaches the client. A session's level may change while its calls run.
@@ -246,18 +229,29 @@ impl CallShared {
     }
 
     /// Sends a notification, unless the call is over or a slow reader leaves no room.
-    pub(super) fn notify(&self, notification: Vec<u8>) {
-        let mut mailbox = self.mailbox();
-        if !self.may_stream || !mailbox.open || !mailbox.has_room() {
+    pub(super) fn notify(&self, notification: impl FnOnce() -> Vec<u8>) {
+        if !self.may_stream {
             return;
         }
-        mailbox.queue.push_back(notification);
-        wake(mailbox);
+        let mut mailbox = self.mailbox();
+        if mailbox.put(notification) {
+            wake(mailbox);
+        }
     }
 
-    /// Takes the oldest notification.
+    /// Takes the oldest notification or request.
     pub(super) fn take(&self) -> Option<Vec<u8>> {
-        self.mailbox().queue.pop_front()
+        let mut mailbox = self.mailbox();
+        match mailbox.queue.pop_front()? {
+            Item::Notification(json) => Some(json),
+            Item::Request { id, json, taken } => {
+                mailbox.note_taken(id);
+                drop(mailbox);
+                // Whoever asked may have gone meanwhile.
+                let _ = taken.send(());
+                Some(json)
+            }
+        }
     }
 
     /// How many notifications found no room.
@@ -280,8 +274,9 @@ impl CallShared {
     /// Ends the call: later notifications are dropped, waiting ones can still be taken.
     pub(super) fn close(&self) {
         let mut mailbox = self.mailbox();
+        let asks = mailbox.end_asking();
         mailbox.open = false;
-        let held = (mailbox.waker.take(), mailbox.session.take());
+        let held = (mailbox.waker.take(), mailbox.session.take(), asks);
         drop(mailbox);
         drop(held);
     }

@@ -10,6 +10,7 @@ use crate::tables::capabilities::Capability;
 use crate::tables::levels::LogLevel;
 use crate::tables::versions::{Era, Revision};
 
+use super::ask::Memory;
 use super::call::CallShared;
 use super::members::{Members, write_value};
 
@@ -50,7 +51,7 @@ impl Context {
     /// the level its session has set (`info` until then), on the modern one from the level in the request. Nothing secret belongs in it.
     pub fn log(&self, level: LogLevel, logger: Option<&str>, data: &(impl Serialize + ?Sized)) {
         if self.shared.logs(level) {
-            self.shared.notify(log_message(level, logger, data));
+            self.shared.notify(|| log_message(level, logger, data));
         }
     }
 
@@ -120,6 +121,11 @@ impl Context {
     #[must_use]
     pub fn client_version(&self) -> Option<&str> {
         self.shared.client().map(|(_, version)| version)
+    }
+
+    /// Goes on from what an earlier round remembered, with the answers that came with the request.
+    pub(crate) fn resume(&self, memory: Memory, given: serde_json::Map<String, serde_json::Value>) {
+        self.shared.resume(memory, given);
     }
 
     /// A handle that cancels the call from elsewhere.

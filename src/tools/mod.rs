@@ -12,7 +12,9 @@ mod error;
 mod into_result;
 mod spec;
 mod arguments;
+mod mailbox;
 mod call;
+mod ask;
 mod context;
 mod running;
 mod produced;
@@ -44,6 +46,12 @@ mod behind;
 use std::pin::Pin;
 
 pub use arguments::{ArgumentFault, Arguments, NotAnObject};
+pub use ask::{
+    AskError, Block, Elicitation, Elicited, Field, Form, Format, IncludeContext, Root, Sampled, Sampling,
+    SealingKey, ToolChoice, Turn,
+};
+#[doc(hidden)]
+pub use ask::{Asking, MISSING_CAPABILITY, Memory, required, seal};
 #[doc(hidden)]
 pub use behind::Behind;
 #[doc(hidden)]
@@ -73,7 +81,7 @@ pub use list::{List, Listed};
 pub use offers::Offer;
 pub use produced::ProtocolError;
 #[doc(hidden)]
-pub use produced::{Produced, ProducedFuture, Subject, Work};
+pub use produced::{Asked, InputRequired, Produced, ProducedFuture, Subject, Work};
 pub use prompt::{Prompt, PromptArgument};
 #[doc(hidden)]
 pub use prompt_arguments::NotText;

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use super::ask::Memory;
 use super::completion::Completion;
 use super::entry::Entry;
 use super::prompt_result::PromptResult;
@@ -30,8 +31,30 @@ pub enum Produced {
     Prompt(Box<PromptResult>),
     /// Values that go on from what was typed.
     Completion(Box<Completion>),
+    /// No result yet: the client is asked first, and calls again.
+    InputRequired(Box<InputRequired>),
+    /// The same, with what the next round must know sealed.
+    Asked(Box<Asked>),
     /// No result: a JSON-RPC error.
     Failed(Box<ProtocolError>),
+}
+
+/// What a round of a modern call ends with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputRequired {
+    /// The questions, by key: method and params.
+    pub requests: serde_json::Map<String, serde_json::Value>,
+    /// What the next round must know.
+    pub memory: Memory,
+}
+
+/// What the client of a modern call is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The questions, by key: method and params.
+    pub requests: serde_json::Map<String, serde_json::Value>,
+    /// `requestState`.
+    pub state: String,
 }
 
 /// A JSON-RPC error in place of a result. Models do not see it: it tells the client program that the request itself was wrong. What a

@@ -13,6 +13,7 @@ use tokio::time::Sleep;
 use super::HandlerFuture;
 use super::context::{Canceller, Context};
 use super::produced::{Produced, ProducedFuture, Subject, Work};
+use crate::base::principal::Principal;
 use crate::tasks::Task;
 
 /// How a cancelled call failed.
@@ -88,6 +89,18 @@ impl Running {
             }
             Phase::Ready(_) | Phase::Over => {}
         }
+    }
+
+    /// What the call comes to when it fails for a reason that lies outside of its handler.
+    #[must_use]
+    pub fn failure(&self, what: &str) -> Produced {
+        self.subject.failure(what)
+    }
+
+    /// The authenticated caller.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Arc<Principal>> {
+        self.context.principal()
     }
 
     /// Whether the handler waits for the call to become a task.
@@ -180,14 +193,26 @@ impl Running {
         if self.context.is_cancelled() {
             return Some(self.subject.failure(CANCELLED));
         }
+        if let Some(required) = self.context.shared().input_required() {
+            return Some(Produced::InputRequired(Box::new(required)));
+        }
         let timeout = self.timeout;
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
-        if sleep.as_mut().poll(cx).is_pending() {
-            return None;
+        while sleep.as_mut().poll(cx).is_ready() {
+            if !self.context.shared().waits_for_client() {
+                return Some(self.out_of_time());
+            }
+            // The client's time is not the handler's: answers have a limit of their own.
+            sleep.as_mut().reset(tokio::time::Instant::now() + timeout);
         }
+        None
+    }
+
+    fn out_of_time(&self) -> Produced {
+        let timeout = self.timeout;
         let timeout_ms = timeout.as_millis();
         tracing::warn!(name = self.subject.name(), timeout_ms, "a handler ran out of time");
-        Some(self.subject.failure(&format!("did not finish within {timeout_ms} ms")))
+        self.subject.failure(&format!("did not finish within {timeout_ms} ms"))
     }
 
     fn end(&mut self) {

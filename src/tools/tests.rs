@@ -32,6 +32,7 @@ fn info<'a>() -> CallInfo<'a> {
         principal: None,
         client: None,
         capabilities: Capabilities::NONE,
+        asking: None,
         session: None,
         log_level: None,
         may_stream: true,
@@ -59,9 +60,7 @@ async fn run(tool: impl Tool, arguments: &str) -> ToolResult {
 fn tool_result(produced: Produced) -> ToolResult {
     match produced {
         Produced::Tool(result) => result,
-        other @ (Produced::Read(_) | Produced::Prompt(_) | Produced::Completion(_) | Produced::Failed(_)) => {
-            panic!("{other:?}")
-        }
+        other => panic!("{other:?}"),
     }
 }
 

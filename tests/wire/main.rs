@@ -21,6 +21,7 @@ mod offers;
 mod mirrored;
 mod streams;
 mod logging;
+mod rounds;
 mod listen;
 mod listen_resources;
 mod frames;

@@ -1,6 +1,7 @@
 //! What the tests share: a server to talk to, two clients that send the same request and give the same response, tools that tell what
 //! happened to them, and words for the messages that most tests send.
 
+pub mod askers;
 pub mod capture;
 pub mod door;
 pub mod gate;

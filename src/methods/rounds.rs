@@ -1,0 +1,86 @@
+//! The rounds of a modern call that asks its client (2026-07-28, basic/patterns/mrtr): what an earlier round remembered is opened, what this
+//! one remembers is sealed.
+
+use std::sync::Arc;
+
+use super::Request;
+use super::digest::digest;
+use crate::base::clock::Clock;
+use crate::base::principal::Principal;
+use crate::tables::versions::Era;
+use crate::tools::seal::{Binding, OpenFault, RequestDigest, SealFault};
+use crate::tools::{Asking, Context, InputRequired, Memory};
+
+/// Hands the call what its client has brought back.
+///
+/// # Errors
+/// Why it is not taken, for the client. A state that is not taken never leads to another question.
+pub(super) fn resume(
+    asking: &Asking,
+    request: &Request<'_, '_, '_>,
+    context: &Context,
+) -> Result<(), &'static str> {
+    if request.era() == Era::Legacy {
+        return Ok(());
+    }
+    let member = |key| request.all.and_then(|params| params.get(key));
+    let state = member("requestState").and_then(|state| state.as_str());
+    let given = member("inputResponses").and_then(|given| given.as_object());
+    if state.is_none() && given.is_none() {
+        return Ok(());
+    }
+    let memory = match state {
+        Some(state) => open(asking, request, state).map_err(OpenFault::text)?,
+        None => Memory::default(),
+    };
+    let given = given.into_iter().flatten().map(|(key, value)| (key.to_owned(), value.to_serde())).collect();
+    context.resume(memory, given);
+    Ok(())
+}
+
+fn open(asking: &Asking, request: &Request<'_, '_, '_>, state: &str) -> Result<Memory, OpenFault> {
+    let digest = digest(request);
+    let binding = Binding {
+        principal: request.principal.map(AsRef::as_ref),
+        request: &digest,
+        now_ms: request.clock.wall_ms(),
+    };
+    let opened = asking.sealer().open(binding, state)?;
+    Memory::read(&opened).ok_or(OpenFault::Invalid)
+}
+
+/// What sealing needs of a request that may be gone by then.
+#[derive(Debug)]
+pub(super) struct Sealing {
+    asking: Arc<Asking>,
+    digest: RequestDigest,
+    clock: Clock,
+}
+
+impl Sealing {
+    /// `None` on the legacy lane, where nothing is ever sealed.
+    pub(super) fn of(asking: &Arc<Asking>, request: &Request<'_, '_, '_>) -> Option<Self> {
+        match request.era() {
+            Era::Legacy => None,
+            Era::Modern => Some(Self {
+                asking: Arc::clone(asking),
+                digest: digest(request),
+                clock: request.clock.clone(),
+            }),
+        }
+    }
+
+    /// Seals what the next round must know.
+    ///
+    /// # Errors
+    /// [`SealFault`].
+    pub(super) fn seal(
+        &self,
+        principal: Option<&Arc<Principal>>,
+        required: &InputRequired,
+    ) -> Result<String, SealFault> {
+        let principal = principal.map(AsRef::as_ref);
+        let binding = Binding { principal, request: &self.digest, now_ms: self.clock.wall_ms() };
+        self.asking.sealer().seal(binding, &required.memory.write())
+    }
+}

@@ -1,0 +1,25 @@
+//! Asking clients in the middle of a call: one way of asking, over both eras.
+
+mod error;
+mod form;
+mod turn;
+mod question;
+mod elicitation;
+mod sampling;
+mod roots;
+mod memory;
+pub mod seal;
+mod asking;
+mod asks;
+mod context;
+
+pub use asking::Asking;
+pub(super) use asks::Asks;
+pub use elicitation::{Elicitation, Elicited};
+pub use error::{AskError, MISSING_CAPABILITY, required};
+pub use form::{Field, Form, Format};
+pub use memory::Memory;
+pub use roots::Root;
+pub use sampling::{IncludeContext, Sampled, Sampling, ToolChoice};
+pub use seal::SealingKey;
+pub use turn::{Block, Turn};

@@ -1,0 +1,90 @@
+//! What a call sends before its answer, on its way to the connection, and what hangs on the call being open.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, MutexGuard};
+use std::task::Waker;
+
+use tokio::sync::oneshot;
+
+use super::ask::Asks;
+use crate::session::requests::RequestId;
+use crate::session::state::Session;
+
+/// What waits for the connection.
+#[derive(Debug)]
+pub(super) struct Mailbox {
+    pub(super) queue: VecDeque<Item>,
+    pub(super) capacity: usize,
+    pub(super) dropped: u64,
+    pub(super) progress: f64,
+    /// False once the call is over: nothing may follow its result.
+    pub(super) open: bool,
+    pub(super) waker: Option<Waker>,
+    /// Let go when the call is over: the storage waits for the connection's next call, which may be another session's.
+    pub(super) session: Option<Arc<Session>>,
+    /// Made when the handler asks or remembers something, or when the request brings answers.
+    pub(super) asks: Option<Box<Asks>>,
+}
+
+/// One message.
+#[derive(Debug)]
+pub(super) enum Item {
+    Notification(Vec<u8>),
+    /// A request to the client, and who wants to know that a stream has taken it.
+    Request {
+        id: RequestId,
+        json: Vec<u8>,
+        taken: oneshot::Sender<()>,
+    },
+}
+
+impl Default for Mailbox {
+    fn default() -> Self {
+        Self {
+            queue: VecDeque::new(),
+            capacity: 0,
+            dropped: 0,
+            progress: f64::NEG_INFINITY,
+            open: true,
+            waker: None,
+            session: None,
+            asks: None,
+        }
+    }
+}
+
+impl Mailbox {
+    /// Makes it ready for the next call, keeping the storage.
+    pub(super) fn begin(&mut self, capacity: u64, session: Option<&Arc<Session>>) {
+        self.queue.clear();
+        self.capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
+        self.dropped = 0;
+        self.progress = f64::NEG_INFINITY;
+        self.open = true;
+        self.waker = None;
+        self.session = session.cloned();
+        self.asks = None;
+    }
+
+    /// Puts a notification in, unless the call is over or a slow reader leaves no room: then it counts as dropped.
+    pub(super) fn put(&mut self, notification: impl FnOnce() -> Vec<u8>) -> bool {
+        if !self.open {
+            return false;
+        }
+        if self.queue.len() >= self.capacity {
+            self.dropped += 1;
+            return false;
+        }
+        self.queue.push_back(Item::Notification(notification()));
+        true
+    }
+}
+
+/// Wakes the connection, once the lock is given back.
+pub(super) fn wake(mut mailbox: MutexGuard<'_, Mailbox>) {
+    let waker = mailbox.waker.take();
+    drop(mailbox);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
