@@ -5,6 +5,8 @@
 mod shared;
 #[path = "everything/primitives.rs"]
 mod primitives;
+#[path = "everything/watching.rs"]
+mod watching;
 
 use std::time::Duration;
 
@@ -128,5 +130,5 @@ fn main() -> Result<(), twolane::Error> {
         .tool(Typed::new("greet", "Greets somebody.", |greet: Greet| async move {
             format!("Hello, {}!", greet.name)
         }));
-    shared::serve(primitives::add(server))
+    shared::serve(watching::add(primitives::add(server)))
 }
