@@ -1,7 +1,8 @@
 //! twolane: an MCP server over HTTP, two protocol eras on one endpoint.
 //!
 //! One endpoint serves the revisions with a handshake and sessions (2025-03-26, 2025-06-18, 2025-11-25) and the stateless one
-//! (2026-07-28), decided request by request. Start with [`Server::builder`]; tools are made with [`tools::Typed`]:
+//! (2026-07-28), decided request by request. Start with [`Server::builder`]; tools are made with [`tools::Typed`],
+//! what clients read with [`tools::Resource`] and [`tools::ResourceTemplate`], what users pick with [`tools::Prompt`]:
 //!
 //! ```no_run
 //! use twolane::tools::Typed;

@@ -364,8 +364,11 @@ fn texts(schema: &Value) -> Option<Vec<String>> {
 
 /// Reads arguments into a type.
 fn read<A: DeserializeOwned>(arguments: PromptArguments) -> Result<A, HandlerError> {
-    let document = arguments.iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+    let document: Map = arguments.iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+    let none = document.is_empty();
+    // `()` and unit structs read from null.
     serde_json::from_value(Value::Object(document))
+        .or_else(|fault| if none { A::deserialize(Value::Null).map_err(|_| fault) } else { Err(fault) })
         .map_err(|fault| HandlerError::invalid(format!("params.arguments do not fit: {fault}")))
 }
 

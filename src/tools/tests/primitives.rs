@@ -181,6 +181,18 @@ fn lists_that_a_change_does_not_touch_are_shared() {
 }
 
 #[test]
+fn a_type_without_fields_takes_no_arguments() {
+    let registry = Registry::default();
+    registry.add_prompt(Prompt::typed("p", "", |(): ()| async { "x" })).unwrap();
+    let snapshot = registry.snapshot();
+    let entry = snapshot.prompts().find("p").unwrap();
+    assert_eq!(entry.listed(Revision::V2025_03_26), br#"{"name":"p"}"#);
+    let mut running = entry.start(PromptArguments::default(), Context::detached(), MINUTE);
+    let polled = running.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert!(matches!(polled, Poll::Ready(Produced::Prompt(_))), "{polled:?}");
+}
+
+#[test]
 fn a_use_goes_on_with_what_it_started_on() {
     let registry = Registry::default();
     registry.add_prompt(Prompt::new("p", "old", |_: PromptArguments| async { "old" })).unwrap();
