@@ -76,6 +76,51 @@ fn every_kind_of_worker_serves_and_ends() {
     }
 }
 
+/// Reads until `text` has come `times` times.
+fn hear(stream: &mut TcpStream, heard: &mut Vec<u8>, text: &str, times: usize) {
+    let count = |heard: &[u8]| heard.windows(text.len()).filter(|window| *window == text.as_bytes()).count();
+    while count(heard) < times {
+        let mut piece = [0; 512];
+        let read = stream.read(&mut piece).unwrap();
+        assert_ne!(read, 0, "{}", String::from_utf8_lossy(heard));
+        heard.extend_from_slice(&piece[..read]);
+    }
+    assert_eq!(count(heard), times);
+}
+
+/// One task announces for all workers, whichever thread changes something.
+#[test]
+fn changes_reach_the_listeners_of_every_worker() {
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Method: subscriptions/listen\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    for workers in [Workers::PerCore(3), Workers::Stealing(2)] {
+        let (address, handle, ended) = start(builder().workers(workers));
+        let mut streams: Vec<(TcpStream, Vec<u8>)> =
+            (0..12).map(|_| (connect(address), Vec::new())).collect();
+        for (stream, heard) in &mut streams {
+            stream.write_all(request.as_bytes()).unwrap();
+            hear(stream, heard, "acknowledged", 1);
+        }
+        for times in 1..=2 {
+            let another = Typed::immediate("another", "Changes the list.", |(): ()| "text");
+            handle.registry().replace(another).unwrap();
+            for (stream, heard) in &mut streams {
+                hear(stream, heard, "list_changed", times);
+            }
+        }
+        handle.shut_down();
+        for (stream, heard) in &mut streams {
+            hear(stream, heard, "resultType", 1);
+        }
+        ended.recv_timeout(Duration::from_secs(5)).unwrap();
+        assert_eq!(handle.listeners(), 0);
+    }
+}
+
 #[test]
 fn a_handler_that_never_yields_does_not_hold_up_the_end() {
     let mut limits = Limits::default();

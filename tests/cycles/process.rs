@@ -12,6 +12,13 @@ use super::{Kind, client};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Resident(pub u64);
 
+impl Resident {
+    /// What it may be after some cycles, if it was this after the first.
+    pub const fn and_a_little(&self) -> Self {
+        Self(self.0 + self.0 / 20 + 4 * 1024 * 1024)
+    }
+}
+
 impl fmt::Display for Resident {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} MiB resident", self.0 as f64 / f64::from(1 << 20))
@@ -79,12 +86,14 @@ impl Process {
         }
     }
 
-    /// The resident memory once it no longer falls. The allocator gives memory back a while after it was freed, and while it has work.
-    pub async fn settled(&self) -> Resident {
+    /// The resident memory once it no longer falls; where it is more than `most`, within `patience`. The allocator gives memory back a
+    /// while after it was freed, and only while it has work.
+    pub async fn settled(&self, most: Resident, patience: Duration) -> Resident {
+        let until = Instant::now() + patience;
         let mut least = self.resident();
         let mut quiet = 0;
-        while quiet < 10 {
-            client::pings(self.address, 16).await;
+        while quiet < 10 || (least > most && Instant::now() < until) {
+            client::pings(self.address, 256).await;
             tokio::time::sleep(Duration::from_millis(200)).await;
             let now = self.resident();
             quiet = if now < least { 0 } else { quiet + 1 };
@@ -93,7 +102,8 @@ impl Process {
         least
     }
 
-    fn resident(&self) -> Resident {
+    /// The resident memory now.
+    pub fn resident(&self) -> Resident {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("VmRSS");
         let kib: u64 = line.trim().strip_suffix(" kB").expect(line).parse().expect(line);

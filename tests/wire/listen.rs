@@ -425,6 +425,23 @@ fn who_does_not_read_is_dropped() {
     }
 }
 
+/// A connection with an open stream is not idle, and no call's time limit applies to it.
+#[test]
+fn listeners_outlast_idle_connections_and_slow_tools() {
+    let server =
+        server(&[("idle_timeout", 20), ("head_timeout", 20), ("body_timeout", 20), ("tool_timeout", 20)]);
+    for protocol in Protocol::BOTH {
+        let mut ear = Ear::open(&server, protocol, &listen(1, tools_changed()));
+        ear.acknowledged(&json!(1));
+        std::thread::sleep(Duration::from_millis(120));
+        assert_eq!(server.handle.listeners(), 1);
+        change_tools(&server);
+        assert_eq!(ear.told(&json!(1)).0, TOOLS);
+        drop(ear);
+        await_listeners(&server, 0);
+    }
+}
+
 #[test]
 fn quiet_listeners_get_comments() {
     let server = server(&[("stream_comment", 10)]);
