@@ -153,6 +153,12 @@ impl Waiting {
         Ok((Self { session: Arc::clone(session), id }, receiver))
     }
 
+    /// Whether no answer has come.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.session.requests().table().waiting.contains_key(&self.id)
+    }
+
     /// The id it goes by.
     #[must_use]
     pub const fn id(&self) -> RequestId {
@@ -191,6 +197,7 @@ mod tests {
         assert_ne!(one.id(), two.id());
         assert!(session.answer(two.id().as_str(), || result(2)));
         assert_eq!(second.try_recv(), Ok(result(2)));
+        assert!(one.is_open() && !two.is_open());
         assert!(first.try_recv().is_err());
         assert!(!session.answer(two.id().as_str(), || result(3)), "it was answered");
         for strange in ["", "1", &one.id().as_str()[1..], &format!("{}A", one.id().as_str())] {

@@ -1,5 +1,6 @@
 //! Calls from arguments to result, as the methods make them.
 
+mod asking;
 mod calls;
 mod mailbox;
 mod registering;
@@ -12,6 +13,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::schema::testing::with_value;
+use crate::session::id::SessionId;
+use crate::session::state::{ClientInfo, Session};
 use crate::tables::capabilities::Capabilities;
 use crate::tables::versions::Revision;
 
@@ -74,4 +77,10 @@ fn text(result: &ToolResult) -> (&str, bool) {
         [content] => (content.as_text().unwrap_or("(no text)"), result.is_error),
         other => panic!("{other:?}"),
     }
+}
+
+/// A session that nothing else holds.
+fn open_session() -> Arc<Session> {
+    let id = SessionId::random().unwrap();
+    Arc::new(Session::new(id, Revision::V2025_11_25, None, ClientInfo::default(), 0))
 }

@@ -22,6 +22,7 @@ mod mirrored;
 mod streams;
 mod logging;
 mod rounds;
+mod asking;
 mod listen;
 mod listen_resources;
 mod frames;

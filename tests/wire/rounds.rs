@@ -420,9 +420,7 @@ fn prompts_and_resources_ask_too() {
                 let name = name(context).await?;
                 Ok::<_, HandlerError>(format!("Say hello to {name}."))
             }))
-            .resource(Resource::new("test://who", "who", |context: Context| async move {
-                Ok::<_, HandlerError>(name(context).await?)
-            }))
+            .resource(Resource::new("test://who", "who", name))
     });
     let alice = json!({"who": accept(json!({"name": "Alice"}))});
     for party in Party::modern(&everything()) {

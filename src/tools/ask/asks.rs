@@ -93,12 +93,12 @@ impl Mailbox {
         self.asks.get_or_insert_default()
     }
 
-    /// What no stream has taken is not sent; what one has taken is cancelled on the same stream.
+    /// What no stream has taken is not sent; what one has taken and nobody has answered is cancelled on the same stream.
     fn take_back(&mut self, sent: &Sent) {
         let id = sent.waiting.id();
         if !sent.taken {
             self.queue.retain(|item| !matches!(item, Item::Request { id: other, .. } if *other == id));
-        } else if self.open {
+        } else if self.open && sent.waiting.is_open() {
             let params = json!({"requestId": id.as_str(), "reason": "The answer is no longer needed"});
             let notification =
                 json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});

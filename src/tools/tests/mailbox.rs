@@ -4,8 +4,6 @@ use std::task::{Wake, Waker};
 
 use super::*;
 use crate::base::principal::Principal;
-use crate::session::id::SessionId;
-use crate::session::state::{ClientInfo, Session};
 use crate::tables::capabilities::Capability;
 use crate::tables::levels::LogLevel;
 use crate::tables::versions::Era;
@@ -209,13 +207,7 @@ fn nothing_is_logged_where_nobody_asked_or_nothing_can_be_sent() {
 
 #[test]
 fn a_sessions_level_holds_as_soon_as_it_is_set() {
-    let session = Arc::new(Session::new(
-        SessionId::random().unwrap(),
-        Revision::V2025_11_25,
-        None,
-        ClientInfo::default(),
-        0,
-    ));
+    let session = open_session();
     let context = CallSlot::default().prepare(&CallInfo { session: Some(&session), ..info() });
     assert!(context.logs(LogLevel::Info) && !context.logs(LogLevel::Debug));
     session.set_log_level(LogLevel::Debug);
