@@ -2,7 +2,7 @@
 
 use std::task;
 
-use super::{INVALID_PARAMS, Outcome, Request, calling, error};
+use super::{INVALID_PARAMS, Outcome, Request, calling, checked_text, error};
 use crate::reply::Exchange;
 use crate::reply::rejection::{Refusal, quote};
 use crate::tables::versions::Feature;
@@ -19,10 +19,7 @@ pub fn serve(
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
-    let input = match read(request) {
-        Ok(input) => input,
-        Err(fault) => return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault))),
-    };
+    let input = read(request);
     let offered = behind.registry().snapshot();
     let nothing = Completions::default();
     let completions = match find(request, &offered, behind.resource_uri()) {
@@ -38,19 +35,15 @@ pub fn serve(
 }
 
 /// What was typed, and what is settled.
-fn read(request: &Request<'_, '_, '_>) -> Result<CompletionInput, String> {
-    let params = request.all;
-    let argument = params.and_then(|params| params.get("argument"));
-    let text = |key: &str| argument.and_then(|argument| argument.get(key)).and_then(|value| value.as_str());
-    let name = text("name").ok_or("params.argument.name must be a string")?;
-    let value = text("value").ok_or("params.argument.value must be a string")?;
-    let mut input = CompletionInput::new(name, value);
+fn read(request: &Request<'_, '_, '_>) -> CompletionInput {
+    let argument = request.member("argument");
+    let text = |key: &str| checked_text(argument.and_then(|argument| argument.get(key)));
+    let mut input = CompletionInput::new(text("name"), text("value"));
     if request.revision.has(Feature::CompletionContext) {
-        let settled = params.and_then(|params| params.get("context")?.get("arguments"));
-        input.settled = PromptArguments::read(settled)
-            .map_err(|fault| format!("params.context.arguments: {} must be a string", quote(&fault.0)))?;
+        let settled = request.member("context").and_then(|context| context.get("arguments"));
+        input.settled = PromptArguments::read(settled);
     }
-    Ok(input)
+    input
 }
 
 /// The completions of what `params.ref` names: a prompt by its name, a template by its text or by a URI that it makes. A resource with a
@@ -60,29 +53,23 @@ fn find<'s>(
     offered: &'s Snapshot,
     longest: u64,
 ) -> Result<Option<&'s Completions>, String> {
-    let reference = request.all.and_then(|params| params.get("ref"));
-    let text =
-        |key: &str| reference.and_then(|reference| reference.get(key)).and_then(|value| value.as_str());
-    match text("type") {
-        Some("ref/prompt") => {
-            let name = text("name").ok_or("params.ref.name must be a string")?;
-            let entry = offered.prompts().find(name);
-            entry
-                .map(|entry| Some(entry.completions()))
-                .ok_or_else(|| format!("Unknown prompt: {}", quote(name)))
-        }
-        Some("ref/resource") => {
-            let uri = text("uri").ok_or("params.ref.uri must be a string")?;
-            if let Some(entry) = offered.templates().find(uri) {
-                return Ok(Some(entry.completions()));
-            }
-            if offered.resources().find(uri).is_some() {
-                return Ok(None);
-            }
-            let entry = if uri.len() as u64 > longest { None } else { offered.match_template(uri) };
-            let found = entry.map(|(entry, _)| Some(entry.completions()));
-            found.ok_or_else(|| format!("Unknown resource template: {}", quote(uri)))
-        }
-        Some(_) | None => Err("params.ref.type must be ref/prompt or ref/resource".to_owned()),
+    let reference = request.member("ref");
+    let text = |key: &str| checked_text(reference.and_then(|reference| reference.get(key)));
+    if text("type") == "ref/prompt" {
+        let name = text("name");
+        let entry = offered.prompts().find(name);
+        return entry
+            .map(|entry| Some(entry.completions()))
+            .ok_or_else(|| format!("Unknown prompt: {}", quote(name)));
     }
+    let uri = text("uri");
+    if let Some(entry) = offered.templates().find(uri) {
+        return Ok(Some(entry.completions()));
+    }
+    if offered.resources().find(uri).is_some() {
+        return Ok(None);
+    }
+    let entry = if uri.len() as u64 > longest { None } else { offered.match_template(uri) };
+    let found = entry.map(|(entry, _)| Some(entry.completions()));
+    found.ok_or_else(|| format!("Unknown resource template: {}", quote(uri)))
 }

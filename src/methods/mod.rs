@@ -77,11 +77,16 @@ pub struct Request<'r, 't, 'b> {
     pub clock: &'r Clock,
 }
 
-impl Request<'_, '_, '_> {
+impl<'t, 'b> Request<'_, 't, 'b> {
     /// The lane.
     #[must_use]
     pub const fn era(&self) -> Era {
         self.revision.era()
+    }
+
+    /// A member of the params.
+    pub(super) fn member(&self, key: &str) -> Option<Value<'t, 'b>> {
+        self.all.and_then(|params| params.get(key))
     }
 }
 
@@ -132,6 +137,11 @@ pub fn serve(
         Method::ToolsCall => return tools_call::serve(behind, &request, slot, exchange, cx),
     };
     Ok(Outcome::Done(reply))
+}
+
+/// A text among the params that must be there, which has been checked.
+fn checked_text<'b>(member: Option<Value<'_, 'b>>) -> &'b str {
+    member.and_then(|member| member.as_str()).unwrap_or_default()
 }
 
 /// An error that is no rejection goes with 200 on both lanes: 400 and 404 would read as a sign of the server's era.

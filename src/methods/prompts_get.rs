@@ -2,7 +2,7 @@
 
 use std::task;
 
-use super::{INVALID_PARAMS, Outcome, Request, calling, error};
+use super::{INVALID_PARAMS, Outcome, Request, calling, checked_text, error};
 use crate::reply::Exchange;
 use crate::reply::rejection::{Refusal, quote};
 use crate::tools::{Behind, CallSlot, PromptArguments, TaskLink};
@@ -18,27 +18,14 @@ pub fn serve(
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
-    let Some(name) = request.params.name.and_then(|name| name.as_str()) else {
-        return Ok(Outcome::Done(error(
-            exchange,
-            request.id,
-            INVALID_PARAMS,
-            "params.name must be a string",
-        )));
-    };
+    let name = checked_text(request.params.name);
     exchange.log.set_name(name);
     let offered = behind.registry().snapshot();
     let Some(entry) = offered.prompts().find(name) else {
         let text = format!("Unknown prompt: {}", quote(name));
         return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));
     };
-    let arguments = match PromptArguments::read(request.params.arguments) {
-        Ok(arguments) => arguments,
-        Err(fault) => {
-            let text = format!("params.arguments: {} must be a string", quote(&fault.0));
-            return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));
-        }
-    };
+    let arguments = PromptArguments::read(request.params.arguments);
     if let Some(missing) = entry.missing(&arguments) {
         let text = format!("params.arguments lacks {}, which the prompt cannot do without", quote(missing));
         return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &text)));

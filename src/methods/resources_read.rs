@@ -2,7 +2,7 @@
 
 use std::task;
 
-use super::{INVALID_PARAMS, Outcome, Request, calling, error};
+use super::{INVALID_PARAMS, Outcome, Request, calling, checked_text, error};
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope};
 use crate::tools::{Behind, CallSlot, TaskLink, resource_not_found};
@@ -18,9 +18,7 @@ pub fn serve(
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
-    let Some(uri) = request.params.uri.and_then(|uri| uri.as_str()) else {
-        return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, "params.uri must be a string")));
-    };
+    let uri = checked_text(request.params.uri);
     exchange.log.set_name(uri);
     let offered = behind.registry().snapshot();
     let running = if let Some(entry) = offered.resources().find(uri) {

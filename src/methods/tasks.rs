@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{INVALID_PARAMS, Request, error};
+use super::{INVALID_PARAMS, Request, checked_text, error};
 use crate::reply::rejection::{Fault, Refusal};
 use crate::reply::{Exchange, Reply, envelope};
 use crate::tables::rejection::Rejection;
@@ -41,9 +41,7 @@ pub fn find(
     if !declared(request.params.fields.client_capabilities) {
         return Err(missing());
     }
-    let Some(id) = request.params.task_id.and_then(|id| id.as_str()) else {
-        return Ok(Err(error(exchange, request.id, INVALID_PARAMS, "params.taskId must be a string")));
-    };
+    let id = checked_text(request.params.task_id);
     let found = behind.tasks().find(id, request.principal, request.clock.now_ms());
     Ok(found.ok_or_else(|| {
         error(exchange, request.id, INVALID_PARAMS, "Task not found: the id is unknown, or its time is over")

@@ -1,6 +1,6 @@
 //! `tasks/update` (SEP-2663): the client's answers to a task's questions. Part of them may come, and keys that are not open are ignored.
 
-use super::{INVALID_PARAMS, Request, error, tasks};
+use super::{Request, tasks};
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply};
 use crate::tools::Behind;
@@ -18,12 +18,8 @@ pub fn serve(
         Ok(task) => task,
         Err(reply) => return Ok(reply),
     };
-    let responses = request.all.and_then(|params| params.get("inputResponses"));
-    let Some(responses) = responses.and_then(|responses| responses.as_object()) else {
-        let text = "params.inputResponses must be an object";
-        return Ok(error(exchange, request.id, INVALID_PARAMS, text));
-    };
-    for (key, response) in responses {
+    let responses = request.member("inputResponses").and_then(|responses| responses.as_object());
+    for (key, response) in responses.into_iter().flatten() {
         // An answer is copied out of the request only when somebody waits for it.
         if task.is_open(key) {
             task.answer(key, response.to_serde());

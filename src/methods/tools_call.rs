@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task;
 
 use super::task_run::{self, Plan};
-use super::{INVALID_PARAMS, Outcome, Request, calling, capabilities, error};
+use super::{INVALID_PARAMS, Outcome, Request, calling, capabilities, checked_text, error};
 use crate::reply::Exchange;
 use crate::reply::rejection::{Refusal, quote};
 use crate::tables::versions::Era;
@@ -26,23 +26,9 @@ pub fn serve(
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
     let params = &request.params;
-    let Some(name) = params.name.and_then(|name| name.as_str()) else {
-        return Ok(Outcome::Done(error(
-            exchange,
-            request.id,
-            INVALID_PARAMS,
-            "params.name must be a string",
-        )));
-    };
+    let name = checked_text(params.name);
     exchange.log.set_name(name);
-    let Ok(arguments) = Arguments::read(params.arguments) else {
-        return Ok(Outcome::Done(error(
-            exchange,
-            request.id,
-            INVALID_PARAMS,
-            "params.arguments must be an object",
-        )));
-    };
+    let arguments = Arguments::read(params.arguments);
     let tools = behind.registry().snapshot();
     let Some(entry) = tools.find(name) else {
         let text = format!("Unknown tool: {}", quote(name));

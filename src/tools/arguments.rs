@@ -12,26 +12,14 @@ use crate::view::node::{Kind, Value};
 #[derive(Debug, Clone, Copy)]
 pub struct Arguments<'t, 'b>(Option<Value<'t, 'b>>);
 
-/// `arguments` are present and no object: invalid params, not a fault that a model can mend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotAnObject;
-
 impl<'t, 'b> Arguments<'t, 'b> {
     /// No arguments.
     pub const EMPTY: Self = Self(None);
 
-    /// Reads the member `arguments` of the params.
-    ///
-    /// # Errors
-    /// [`NotAnObject`] when it is anything but an object, null or absent.
-    pub fn read(member: Option<Value<'t, 'b>>) -> Result<Self, NotAnObject> {
-        match member.map(|value| (value.kind(), value)) {
-            None | Some((Kind::Null, _)) => Ok(Self::EMPTY),
-            Some((Kind::Object, value)) => Ok(Self(Some(value))),
-            Some((Kind::Bool | Kind::Integer | Kind::Float | Kind::String | Kind::Array, _)) => {
-                Err(NotAnObject)
-            }
-        }
+    /// Reads the member `arguments` of the params, which has been checked: an object, null or absent.
+    #[must_use]
+    pub fn read(member: Option<Value<'t, 'b>>) -> Self {
+        Self(member.filter(|value| value.kind() == Kind::Object))
     }
 
     /// The object, unless it was left out.

@@ -45,7 +45,7 @@ mod behind;
 
 use std::pin::Pin;
 
-pub use arguments::{ArgumentFault, Arguments, NotAnObject};
+pub use arguments::{ArgumentFault, Arguments};
 pub use ask::{
     AskError, Block, Elicitation, Elicited, Field, Form, Format, IncludeContext, Root, Sampled, Sampling,
     SealingKey, ToolChoice, Turn,
@@ -83,8 +83,6 @@ pub use produced::ProtocolError;
 #[doc(hidden)]
 pub use produced::{Asked, InputRequired, Produced, ProducedFuture, Subject, Work};
 pub use prompt::{Prompt, PromptArgument};
-#[doc(hidden)]
-pub use prompt_arguments::NotText;
 pub use prompt_arguments::PromptArguments;
 #[doc(hidden)]
 pub use prompt_entry::PromptEntry;

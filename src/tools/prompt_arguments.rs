@@ -6,26 +6,17 @@ use crate::view::node::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PromptArguments(Vec<(String, String)>);
 
-/// An argument that is no text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotText(pub String);
-
 impl PromptArguments {
-    /// Reads the member `arguments`. Null counts as left out, of all of them or of one.
-    ///
-    /// # Errors
-    /// [`NotText`] names the first that is neither text nor null.
-    pub fn read(member: Option<Value<'_, '_>>) -> Result<Self, NotText> {
-        let Some(object) = member.and_then(|value| value.as_object()) else { return Ok(Self::default()) };
+    /// Reads the member `arguments`, which has been checked: null counts as left out, of all of them or of one.
+    #[must_use]
+    pub fn read(member: Option<Value<'_, '_>>) -> Self {
         let mut arguments = Self::default();
-        for (name, value) in object {
-            match value.as_str() {
-                Some(text) => arguments.set(name, text),
-                None if value.is_null() => {}
-                None => return Err(NotText(name.to_owned())),
+        for (name, value) in member.and_then(|value| value.as_object()).into_iter().flatten() {
+            if let Some(text) = value.as_str() {
+                arguments.set(name, text);
             }
         }
-        Ok(arguments)
+        arguments
     }
 
     /// Adds an argument, or gives one another value.

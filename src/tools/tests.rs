@@ -49,7 +49,7 @@ fn info<'a>() -> CallInfo<'a> {
 fn start(entry: &Arc<Entry>, slot: &mut CallSlot, arguments: &str) -> Running {
     with_value(&format!("{{\"token\":\"t\",\"arguments\":{arguments}}}"), |params| {
         let context = slot.prepare(&CallInfo { progress_token: params.get("token"), ..info() });
-        entry.start(Arguments::read(params.get("arguments")).unwrap(), context, MINUTE)
+        entry.start(Arguments::read(params.get("arguments")), context, MINUTE)
     })
 }
 

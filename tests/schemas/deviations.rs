@@ -21,6 +21,10 @@ pub const DEVIATIONS: &[Deviation] = &[
         write: |_, definitions| definitions.values_mut().for_each(null_is_absent),
     },
     Deviation {
+        reason: "An argument of a prompt is left out too when it is null.",
+        write: |_, definitions| definitions.values_mut().for_each(arguments_may_be_null),
+    },
+    Deviation {
         reason: "Progress tokens have a longest: they are repeated in every notification.",
         write: |_, definitions| definitions["ProgressToken"]["maxLength"] = json!(LONGEST_TOKEN),
     },
@@ -124,6 +128,32 @@ fn task_request(method: &str, more: &[(&str, Value)]) -> Value {
         "properties": {"method": {"const": method}, "params": params},
         "required": ["method", "params"],
     })
+}
+
+/// Wherever arguments are texts.
+fn arguments_may_be_null(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            for (keyword, value) in keywords {
+                if keyword == "arguments"
+                    && let Some(texts) =
+                        find_mut(value, "/additionalProperties/type", "/anyOf/0/additionalProperties/type")
+                    && texts == "string"
+                {
+                    *texts = json!(["string", "null"]);
+                }
+                arguments_may_be_null(value);
+            }
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(arguments_may_be_null),
+        _ => {}
+    }
+}
+
+/// The first of two places that is there.
+fn find_mut<'v>(value: &'v mut Value, one: &str, other: &str) -> Option<&'v mut Value> {
+    let place = if value.pointer(one).is_some() { one } else { other };
+    value.pointer_mut(place)
 }
 
 /// Lets every member that is not required be null, in `schema` and all below it.

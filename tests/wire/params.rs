@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use twolane::tables::versions::Era;
 
-use crate::support::{Server, Visitor, messages};
+use crate::support::{Server, Visitor, lavish, messages};
 
 /// Every fault is told in one text that names the member, and nothing is run.
 #[test]
@@ -130,6 +130,22 @@ fn null_counts_as_absent() {
     let params = json!({"name": "count", "arguments": null, "inputResponses": null, "requestState": null});
     server.send(&messages::modern(1, "tools/call", params)).result();
     assert_eq!(server.tools.runs(), 1);
+}
+
+/// So is null for an argument of a prompt.
+#[test]
+fn a_prompt_argument_that_is_null_is_left_out() {
+    let server = Server::with(lavish);
+    for visitor in Visitor::all(&server, &json!({})) {
+        let get =
+            |arguments: Value| visitor.ask("prompts/get", json!({"name": "lavish", "arguments": arguments}));
+        get(json!({"a": "x", "b": null})).result();
+        for arguments in [json!({"a": null}), json!(null), json!({})] {
+            let response = get(arguments);
+            assert_eq!(response.code(), -32602);
+            assert!(response.text().contains("params.arguments lacks a"), "{response}");
+        }
+    }
 }
 
 /// Nobody can be told of a fault in a notification: it is accepted and changes nothing.

@@ -96,6 +96,7 @@ impl Display for Expected<'_> {
             Shape::Id => f.write_str("a string or an integer"),
             Shape::Token => write!(f, "a string of at most {LONGEST_TOKEN} bytes or an integer"),
             Shape::OneOf(words) => one_of(f, words.iter().copied()),
+            Shape::Null => f.write_str("null"),
             Shape::Any => f.write_str("a value"),
             Shape::List(_) => f.write_str("an array"),
             Shape::Map(_) | Shape::Object(_) | Shape::Tagged(_) => f.write_str("an object"),

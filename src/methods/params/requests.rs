@@ -77,8 +77,9 @@ const RESOURCES_READ: &[Member] = &[META_LEGACY, META_MODERN, URI, ANSWERS, STAT
 
 const PROMPTS_GET: &[Member] = &[META_LEGACY, META_MODERN, NAME, ARGUMENTS, ANSWERS, STATE];
 
-/// Arguments of prompts and templates are text.
-const ARGUMENTS: Member = optional("arguments", &Shape::Map(&Shape::String));
+/// Arguments of prompts and templates are text; one that is null is left out.
+const ARGUMENTS: Member =
+    optional("arguments", &Shape::Map(&Shape::Either(&[Shape::String, Shape::Null], "a string")));
 
 const COMPLETE: &[Member] = &[
     META_LEGACY,

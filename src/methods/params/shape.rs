@@ -27,6 +27,8 @@ pub enum Shape {
     Token,
     /// One of these strings.
     OneOf(&'static [&'static str]),
+    /// Null, where it stands for nothing among other shapes.
+    Null,
     /// Anything.
     Any,
     /// An array of these.
@@ -105,6 +107,7 @@ impl Shape {
                 value.as_str().is_some_and(|token| token.len() <= LONGEST_TOKEN) || is_integer(value)
             }
             Self::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+            Self::Null => value.is_null(),
             Self::Any => true,
         };
         if fits { Ok(()) } else { Err(Fault::wrong(self)) }

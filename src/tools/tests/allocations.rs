@@ -43,7 +43,7 @@ fn count(tool: impl Tool, arguments: &str) -> usize {
             let info =
                 CallInfo { progress_token: params.get("token"), client: Some(("client", "1.0")), ..info() };
             let context = slot.prepare(&info);
-            let arguments = Arguments::read(params.get("arguments")).unwrap();
+            let arguments = Arguments::read(params.get("arguments"));
             let mut running = entry.start(arguments, context, MINUTE);
             let Poll::Ready(result) = poll_once(&mut running) else { panic!("ready at once") };
             drop(running);

@@ -82,13 +82,10 @@ async fn absent_arguments_are_empty() {
 }
 
 #[test]
-fn arguments_of_other_types_are_told_apart() {
-    for other in ["1", "1.5", "true", "\"x\"", "[]"] {
-        with_value(other, |value| assert!(Arguments::read(Some(value)).is_err(), "{other}"));
-    }
-    with_value("null", |value| assert!(Arguments::read(Some(value)).unwrap().value().is_none()));
-    with_value("{}", |value| assert!(Arguments::read(Some(value)).unwrap().value().is_some()));
-    assert_eq!(Arguments::read(None).unwrap().to_json(), json!({}));
+fn arguments_that_are_left_out() {
+    with_value("null", |value| assert!(Arguments::read(Some(value)).value().is_none()));
+    with_value("{}", |value| assert!(Arguments::read(Some(value)).value().is_some()));
+    assert_eq!(Arguments::read(None).to_json(), json!({}));
 }
 
 #[tokio::test]
