@@ -91,6 +91,8 @@ pub use prompt_result::write_prompt;
 pub use prompt_result::{IntoPrompt, PromptMessage, PromptResult};
 pub use raw::RawTool;
 pub use registry::Registry;
+#[doc(hidden)]
+pub use resource::Caching;
 pub use resource::{Resource, ResourceTemplate};
 pub use resource_contents::{Contents, IntoContents, ReadResult};
 #[doc(hidden)]

@@ -66,7 +66,17 @@ impl ResourceSpec {
 pub(super) struct Reading {
     pub(super) uri: Box<str>,
     pub(super) spec: Arc<ResourceSpec>,
+    pub(super) caching: Caching,
     pub(super) context: Context,
+}
+
+/// Whether what is read may be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caching {
+    /// As the handler, the resource or the server says.
+    AsDeclared,
+    /// No: it depends on what the client has answered in this call, which no cache knows (2026-07-28, caching, "Cache Key").
+    Never,
 }
 
 impl Reading {
@@ -74,8 +84,12 @@ impl Reading {
     fn finish(self, outcome: Result<ReadResult, super::HandlerError>) -> Produced {
         match outcome {
             Ok(mut result) => {
-                result.ttl_ms = result.ttl_ms.or(self.spec.ttl_ms);
-                result.cache_scope = result.cache_scope.or(self.spec.cache_scope);
+                (result.ttl_ms, result.cache_scope) = match self.caching {
+                    Caching::AsDeclared => {
+                        (result.ttl_ms.or(self.spec.ttl_ms), result.cache_scope.or(self.spec.cache_scope))
+                    }
+                    Caching::Never => (Some(0), Some(CacheScope::Private)),
+                };
                 let mime_type = self.spec.mime_type.as_deref().map(Box::from);
                 Produced::Read(Box::new(Read { result, asked: Asked { uri: self.uri, mime_type } }))
             }

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::function::Nothing;
 use super::handler_error::RESOURCE;
 use super::list::Listed;
-use super::resource::{ReadCall, Reading, Resource, ResourceSpec, ResourceTemplate};
+use super::resource::{Caching, ReadCall, Reading, Resource, ResourceSpec, ResourceTemplate};
 use super::running::Running;
 use super::start::start;
 use super::template::{UriTemplate, Variables};
@@ -37,10 +37,10 @@ impl ResourceEntry {
     }
 
     /// Starts a read. `timeout` holds for resources that declare none.
-    pub fn start(&self, context: Context, timeout: Duration) -> Running {
+    pub fn start(&self, caching: Caching, context: Context, timeout: Duration) -> Running {
         let timeout = self.spec.timeout.unwrap_or(timeout);
         start(RESOURCE, &self.uri, context, timeout, |context| {
-            let reading = Reading { uri: self.uri.clone(), spec: Arc::clone(&self.spec), context };
+            let reading = Reading { uri: self.uri.clone(), spec: Arc::clone(&self.spec), caching, context };
             (self.call)(Nothing, reading)
         })
     }
@@ -99,10 +99,17 @@ impl TemplateEntry {
     }
 
     /// Starts a read of `uri`, which these variables make. `timeout` holds for templates that declare none.
-    pub fn start(&self, uri: &str, variables: Variables, context: Context, timeout: Duration) -> Running {
+    pub fn start(
+        &self,
+        uri: &str,
+        variables: Variables,
+        caching: Caching,
+        context: Context,
+        timeout: Duration,
+    ) -> Running {
         let timeout = self.spec.timeout.unwrap_or(timeout);
         start(RESOURCE, uri, context, timeout, |context| {
-            let reading = Reading { uri: uri.into(), spec: Arc::clone(&self.spec), context };
+            let reading = Reading { uri: uri.into(), spec: Arc::clone(&self.spec), caching, context };
             (self.call)(variables, reading)
         })
     }

@@ -321,6 +321,25 @@ fn how_long_what_was_read_stays_fresh() {
     }
 }
 
+/// What depends on the client's answers is not to be kept: no cache knows them.
+#[test]
+fn what_was_asked_for_again_is_not_to_be_kept() {
+    let server = server();
+    for party in Party::modern(&json!({})) {
+        for uri in ["test://full", "test://template/1/data"] {
+            for (answers, ttl_ms, scope) in [(json!({}), 0, "private"), (Value::Null, 60_000, "public")] {
+                let params = json!({"uri": uri, "inputResponses": answers});
+                let result = party.send(&server, &party.request(7, "resources/read", params)).result();
+                assert_eq!(
+                    (&result["ttlMs"], &result["cacheScope"]),
+                    (&json!(ttl_ms), &json!(scope)),
+                    "{result}"
+                );
+            }
+        }
+    }
+}
+
 /// Where credentials are needed, nothing is for everybody, whatever a resource says of itself.
 #[test]
 fn behind_credentials_everything_is_private() {

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::events::topic::{Topic, Topics};
 use crate::tools::{
-    CacheScope, Completion, CompletionInput, Context, HandlerError, Identity, List, Listed, Offer, Prompt,
-    PromptArgument, PromptArguments, RawTool, Resource, ResourceTemplate, ServerInfo, Variables,
+    CacheScope, Caching, Completion, CompletionInput, Context, HandlerError, Identity, List, Listed, Offer,
+    Prompt, PromptArgument, PromptArguments, RawTool, Resource, ResourceTemplate, ServerInfo, Variables,
 };
 
 fn prompt(name: &str) -> Prompt {
@@ -221,7 +221,7 @@ fn dropping_a_use_cancels_it() {
         .unwrap();
     let snapshot = registry.snapshot();
     let entry = snapshot.resources().find("a:1").unwrap();
-    let running = entry.start(CallSlot::default().prepare(&info()), MINUTE);
+    let running = entry.start(Caching::AsDeclared, CallSlot::default().prepare(&info()), MINUTE);
     let context = told.recv().unwrap();
     assert!(!context.is_cancelled());
     drop(running);
