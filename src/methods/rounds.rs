@@ -10,6 +10,7 @@ use crate::base::principal::Principal;
 use crate::tables::versions::Era;
 use crate::tools::seal::{Binding, OpenFault, RequestDigest, SealFault};
 use crate::tools::{Asking, Context, InputRequired, Memory};
+use crate::view::node::Value;
 
 /// Hands the call what its client has brought back.
 ///
@@ -33,8 +34,12 @@ pub(super) fn resume(
         Some(state) => open(asking, request, state).map_err(OpenFault::text)?,
         None => Memory::default(),
     };
-    let given = given.into_iter().flatten().map(|(key, value)| (key.to_owned(), value.to_serde())).collect();
-    context.resume(memory, given);
+    let answer = |(key, value): (&str, Value<'_, '_>)| {
+        let mut json = Vec::new();
+        value.write_json(&mut json);
+        (key.to_owned(), json)
+    };
+    context.resume(memory, given.into_iter().flatten().map(answer).collect());
     Ok(())
 }
 

@@ -123,8 +123,8 @@ impl Context {
         self.shared.client().map(|(_, version)| version)
     }
 
-    /// Goes on from what an earlier round remembered, with the answers that came with the request.
-    pub(crate) fn resume(&self, memory: Memory, given: serde_json::Map<String, serde_json::Value>) {
+    /// Goes on from what an earlier round remembered, with the answers that came with the request: keys, and answers as JSON.
+    pub(crate) fn resume(&self, memory: Memory, given: Vec<(String, Vec<u8>)>) {
         self.shared.resume(memory, given);
     }
 

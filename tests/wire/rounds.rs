@@ -4,7 +4,10 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use twolane::tables::rejection::Rejection;
-use twolane::tools::{Context, Elicitation, HandlerError, Prompt, PromptArguments, Resource, SealingKey};
+use twolane::tools::{
+    Context, Elicitation, HandlerError, Prompt, PromptArguments, Resource, SealingKey, TaskSupport,
+    ToolError, Typed,
+};
 
 use crate::limits::changed;
 use crate::support::askers::{Askers, name_form};
@@ -455,5 +458,59 @@ fn prompts_and_resources_ask_too() {
             let refused = party.send(&server, &party.request(7, method, params));
             assert_eq!((refused.status, refused.code()), (400, -32021), "{refused}");
         }
+    }
+}
+
+/// A task asks through itself: its client is asked by tasks/get and answers by tasks/update.
+#[test]
+fn tasks_ask_through_themselves() {
+    let server = Server::with(|builder| {
+        builder.tool(
+            Typed::new("job", "Asks as a task.", |_: Value, context: Context| async move {
+                tokio::task::yield_now().await;
+                let answer = context.elicit("who", Elicitation::form("Who?", name_form())).await?;
+                Ok::<_, ToolError>(
+                    answer.content().map_or_else(String::new, |content| content["name"].to_string()),
+                )
+            })
+            .tasks(TaskSupport::Required),
+        )
+    });
+    let mut capabilities = everything();
+    capabilities["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
+    for party in Party::modern(&capabilities) {
+        let created = party.send(&server, &party.call("job", json!({}))).result();
+        assert_eq!(created["resultType"], "task", "{created}");
+        let task = created["taskId"].as_str().unwrap().to_owned();
+        let get = party.request(7, "tasks/get", json!({"taskId": task})).header("Mcp-Name", &*task);
+        let update = |answers: Value| {
+            party
+                .request(7, "tasks/update", json!({"taskId": task, "inputResponses": answers}))
+                .header("Mcp-Name", &*task)
+        };
+        let open = || loop {
+            let state = party.send(&server, &get).result();
+            if let Some((key, request)) =
+                state["inputRequests"].as_object().and_then(|requests| requests.iter().next())
+            {
+                assert_eq!(request["method"], "elicitation/create", "{state}");
+                break key.clone();
+            }
+            assert_ne!(state["status"], "completed", "{state}");
+        };
+        let first = open();
+        assert_eq!(first, "who");
+        // What is no answer is asked for again, by a key of its own.
+        party.send(&server, &update(json!({"who": accept(json!({"name": ""}))})));
+        let second = open();
+        assert_ne!(second, first);
+        party.send(&server, &update(json!({second: accept(json!({"name": "Alice"}))})));
+        let done = loop {
+            let state = party.send(&server, &get).result();
+            if state["status"] == "completed" {
+                break state;
+            }
+        };
+        assert_eq!(done["result"]["content"][0]["text"], "\"Alice\"", "{done}");
     }
 }

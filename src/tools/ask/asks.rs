@@ -1,6 +1,6 @@
 //! The questions of one call that are open, and what it remembers. The state stands in the call's mailbox and is made when it is needed.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::error::AskError;
@@ -15,8 +15,9 @@ use crate::tools::produced::InputRequired;
 /// What a call has asked, was told, and remembers.
 #[derive(Debug, Default)]
 pub(in crate::tools) struct Asks {
-    /// The answers that came with this request and that no question has taken.
-    given: Map<String, Value>,
+    /// The answers that came with this request and that no question has taken, as JSON: most of a document's size goes into values, and
+    /// only those that are asked for are worth it.
+    given: Vec<(String, Vec<u8>)>,
     memory: Memory,
     /// Modern: the questions that this round ends with.
     open: Vec<Open>,
@@ -126,7 +127,7 @@ impl Mailbox {
 
 impl CallShared {
     /// What an earlier round remembered, and the answers that came with this request.
-    pub(in crate::tools) fn resume(&self, memory: Memory, given: Map<String, Value>) {
+    pub(in crate::tools) fn resume(&self, memory: Memory, given: Vec<(String, Vec<u8>)>) {
         let mut mailbox = self.mailbox();
         let asks = mailbox.asks();
         asks.memory = memory;
@@ -139,13 +140,15 @@ impl CallShared {
         let (kept, given) = {
             let mut mailbox = self.mailbox();
             let asks = mailbox.asks.as_mut()?;
-            (asks.memory.answers.get(key).cloned(), asks.given.shift_remove(key))
+            let at = asks.given.iter().position(|(other, _)| other == key);
+            (asks.memory.answers.get(key).cloned(), at.map(|at| asks.given.remove(at)))
         };
         let read = |answer: &Value| question.read(answer, self.revision()).ok();
         if let Some(answer) = kept.as_ref().and_then(read) {
             return Some(answer);
         }
-        let given = given?;
+        let (_, given) = given?;
+        let given = serde_json::from_slice(&given).ok()?;
         let answer = read(&given)?;
         self.mailbox().asks().memory.answers.insert(key.to_owned(), given);
         Some(answer)

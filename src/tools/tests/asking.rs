@@ -25,7 +25,8 @@ fn asking(set: &[(&str, u64)]) -> Arc<Asking> {
 fn modern(slot: &mut CallSlot, memory: Memory, given: Value) -> Context {
     let asking = asking(&[]);
     let context = slot.prepare(&CallInfo { capabilities: capable(), asking: Some(&asking), ..info() });
-    context.resume(memory, given.as_object().cloned().unwrap_or_default());
+    let given = given.as_object().into_iter().flatten();
+    context.resume(memory, given.map(|(key, value)| (key.clone(), value.to_string().into_bytes())).collect());
     context
 }
 
