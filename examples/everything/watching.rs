@@ -9,7 +9,8 @@ use serde::Deserialize;
 use twolane::Builder;
 use twolane::tools::{Context, Typed};
 
-use super::Nothing;
+use crate::content::Nothing;
+use crate::resources::WATCHED;
 
 #[derive(Deserialize, JsonSchema)]
 struct Wait {
@@ -54,7 +55,7 @@ impl Drop for Counted {
 }
 
 /// Adds them all.
-pub(super) fn add(server: Builder) -> Builder {
+pub(crate) fn register(server: Builder) -> Builder {
     let registry = server.registry().clone();
     let running = Running::default();
     server
@@ -79,7 +80,7 @@ pub(super) fn add(server: Builder) -> Builder {
             "test_touch_watched_resource",
             "Updates the watched resource.",
             move |_: Nothing| {
-                registry.resource_updated("test://watched-resource");
+                registry.resource_updated(WATCHED);
                 async { "The resource has been updated." }
             },
         ))
