@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 
 use super::rounds::Sealing;
+use super::task_run::{self, Handed, Handover};
 use super::{INTERNAL_ERROR, Outcome, Request, capabilities};
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope, json};
@@ -31,6 +32,8 @@ pub struct Pending {
     sealing: Option<Sealing>,
     /// Whether anything has gone out.
     sent: bool,
+    /// What it needs to become a task, where its handler may want that.
+    handover: Option<Handover>,
     /// What it came to, while notifications sent before that are still on their way.
     produced: Option<Produced>,
 }
@@ -110,8 +113,14 @@ impl Pending {
             _open: request.session.map(|session| session.open()),
             sealing,
             sent: false,
+            handover: None,
             produced,
         }))
+    }
+
+    /// Lets the call become a task when its handler says so.
+    pub(super) fn allow_task(&mut self, handover: Handover) {
+        self.handover = Some(handover);
     }
 
     /// Goes on with the call. Notifications come out before the result; where the client takes no stream they are dropped.
@@ -131,7 +140,16 @@ impl Pending {
                 Some(_) => continue,
                 None => {}
             }
-            let Some(produced) = self.produced.take() else { return Poll::Pending };
+            let Some(produced) = self.produced.take() else {
+                if !self.running.wants_task() {
+                    return Poll::Pending;
+                }
+                match self.hand_over(exchange) {
+                    Some(step) => return Poll::Ready(step),
+                    // It goes on without a task, or has come to something: either way there is more to do now.
+                    None => continue,
+                }
+            };
             let out = &mut exchange.body;
             out.clear();
             envelope::begin(out);
@@ -140,6 +158,34 @@ impl Pending {
             // What is refused after a while is refused all the same; only the table of rejections does not know of it.
             let refused = !self.sent && refusal(&produced, self.revision).is_some();
             return Poll::Ready(Step::Done(Reply::json(if refused { 400 } else { 200 })));
+        }
+    }
+
+    /// The answer of a call that becomes a task. What it sent before has gone out.
+    fn hand_over(&mut self, exchange: &mut Exchange) -> Option<Step> {
+        let handed = match &self.handover {
+            Some(handover) => handover.hand_over(&mut self.running, self.revision),
+            None => {
+                self.running.become_task(None);
+                Handed::No
+            }
+        };
+        match handed {
+            Handed::Task(task) => {
+                let id = &self.id;
+                let out = &mut exchange.body;
+                Some(Step::Done(task_run::answer(
+                    &self.identity,
+                    &task,
+                    |out| out.extend_from_slice(id),
+                    out,
+                )))
+            }
+            Handed::No => None,
+            Handed::Failed(produced) => {
+                self.produced = Some(produced);
+                None
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::tasks::{self, write_tail};
 use super::{INTERNAL_ERROR, Request, error};
+use crate::base::clock::Clock;
 use crate::base::principal::Principal;
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope, json};
@@ -121,6 +122,48 @@ pub fn start(tasks: &Tasks, task: Arc<Task>, mut running: Running, revision: Rev
         drop(running);
         tasks.finish(&task, outcome(&produced, revision));
     });
+}
+
+/// What a call needs that becomes a task when its handler says so.
+#[derive(Debug)]
+pub struct Handover {
+    tasks: Tasks,
+    clock: Clock,
+    required: bool,
+}
+
+impl Handover {
+    /// For a call of this tool.
+    #[must_use]
+    pub fn new(behind: &Behind, request: &Request<'_, '_, '_>, entry: &Entry) -> Self {
+        let required = entry.tasks().is_required();
+        Self { tasks: behind.tasks().clone(), clock: request.clock.clone(), required }
+    }
+
+    /// Lets the call run on as a task, and gives that. Without room for one the call goes on as it is, or ends where it may not.
+    pub(super) fn hand_over(&self, running: &mut Running, revision: Revision) -> Handed {
+        let Some(task) = create(&self.tasks, running.principal(), self.clock.now_ms()) else {
+            running.become_task(None);
+            return if self.required {
+                Handed::Failed(running.failure("found no room for its task"))
+            } else {
+                Handed::No
+            };
+        };
+        running.become_task(Some(Arc::clone(&task)));
+        start(&self.tasks, Arc::clone(&task), running.take(), revision);
+        Handed::Task(task)
+    }
+}
+
+/// What has become of a call that wants to be a task.
+pub(super) enum Handed {
+    /// It is one.
+    Task(Arc<Task>),
+    /// It goes on as it is.
+    No,
+    /// It has come to this.
+    Failed(Produced),
 }
 
 /// Appends the answer that hands a task out.

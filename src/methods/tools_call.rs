@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::task;
 
-use super::task_run::{self, Plan};
+use super::task_run::{self, Handover, Plan};
 use super::{INVALID_PARAMS, Outcome, Request, calling, capabilities, checked_text, error};
 use crate::reply::Exchange;
 use crate::reply::rejection::{Refusal, quote};
@@ -40,6 +40,7 @@ pub fn serve(
         Plan::Task(task) => (TaskLink::Linked(Arc::clone(&task)), Some(task)),
         Plan::Refused(refused) => return Ok(Outcome::Done(refused.answer(request, exchange))),
     };
+    let on_demand = matches!(link, TaskLink::OnDemand);
     let context = match calling::prepare(behind, request, slot, link, exchange) {
         Ok(context) => context,
         Err(reply) => {
@@ -53,7 +54,11 @@ pub fn serve(
         Some(task) => return Ok(Outcome::Done(task_run::begin(behind, task, running, request, exchange))),
         None => {}
     }
-    calling::begin(behind, request, running, exchange, cx)
+    let mut outcome = calling::begin(behind, request, running, exchange, cx)?;
+    if on_demand && let Outcome::Pending(pending) = &mut outcome {
+        pending.allow_task(Handover::new(behind, request, entry));
+    }
+    Ok(outcome)
 }
 
 /// A capability that the tool needs and the request does not declare is refused before any stream starts. Legacy capabilities are the

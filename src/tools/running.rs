@@ -122,6 +122,17 @@ impl Running {
         self.context.shared().link_task(task);
     }
 
+    /// Takes the call out, to be driven elsewhere. What stays behind is over.
+    pub fn take(&mut self) -> Self {
+        Self {
+            subject: self.subject.clone(),
+            context: self.context.clone(),
+            phase: std::mem::replace(&mut self.phase, Phase::Over),
+            timeout: self.timeout,
+            sleep: self.sleep.take(),
+        }
+    }
+
     /// Whether the call was over when it was started.
     #[must_use]
     pub const fn is_ready(&self) -> bool {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use twolane::Limits;
-use twolane::tools::{Context, ProtocolError, TaskSupport, ToolError, Typed};
+use twolane::tools::{Context, Elicitation, Field, Form, ProtocolError, TaskSupport, ToolError, Typed};
 
 use crate::listen::Ear;
 use crate::support::{Client, Protocol, Request, Response, Server, door::Keys, messages};
@@ -37,8 +37,23 @@ fn server_with(customise: impl FnOnce(twolane::Builder) -> twolane::Builder) -> 
         tokio::time::sleep(Duration::from_millis(work.ms)).await;
         std::panic::resume_unwind(Box::new("a panic in a task"))
     }
+    /// Asks, becomes a task, and asks again.
+    async fn later(work: Work, context: Context) -> Result<String, ToolError> {
+        let form = || Form::new().field("name", Field::string());
+        let first = context.elicit("first", Elicitation::form("Who?", form())).await?;
+        context.start_task().await;
+        tokio::time::sleep(Duration::from_millis(work.ms)).await;
+        let task = context.is_task();
+        if !task {
+            return Ok(format!("{} alone", first.content().unwrap()["name"]));
+        }
+        let second = context.elicit("first", Elicitation::form("And who?", form())).await?;
+        Ok(format!("{} and {}", first.content().unwrap()["name"], second.content().unwrap()["name"]))
+    }
     Server::with(|builder| {
         let builder = builder
+            .tool(Typed::new("later", "Asks first.", later).tasks(TaskSupport::RequiredByHandler))
+            .tool(Typed::new("maybe", "Asks first.", later).tasks(TaskSupport::OptionalByHandler))
             .tool(Typed::new("work", "Works.", work).tasks(TaskSupport::Optional))
             .tool(Typed::new("job", "Works as a task.", work).tasks(TaskSupport::Required))
             .tool(Typed::new("failing", "Fails as a task.", fail).tasks(TaskSupport::Required))
@@ -352,5 +367,92 @@ fn listeners_are_told_of_their_tasks() {
             Ear::open(&server, protocol, &listen(&json!([one])).header("Authorization", "Bearer bob"));
         assert_eq!(foreign.acknowledged(&json!(5)), json!({}), "another's task is unknown");
         foreign.ends(&json!(5));
+    }
+}
+
+/// A request of a client that can be asked, and takes tasks or not.
+fn of_a_user(tasks: bool, method: &str, params: Value) -> Request {
+    let mut capabilities = json!({"elicitation": {}});
+    if tasks {
+        capabilities["extensions"][EXTENSION] = json!({});
+    }
+    let request = with_tasks(method, params);
+    let mut body: Value = serde_json::from_slice(&request.body).unwrap();
+    body["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+    request.body(body.to_string())
+}
+
+fn named(name: &str) -> Value {
+    json!({"action": "accept", "content": {"name": name}})
+}
+
+#[test]
+fn a_handler_asks_before_it_becomes_a_task_and_after() {
+    let server = server();
+    for (protocol, tool) in
+        Protocol::BOTH.into_iter().flat_map(|protocol| [(protocol, "later"), (protocol, "maybe")])
+    {
+        let mut client = server.client(protocol);
+        let params = |given: Value| {
+            let mut params = messages::call(tool, json!({"ms": 1}));
+            params.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
+            params
+        };
+        let asked = client.send(&of_a_user(true, "tools/call", params(json!({})))).result();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        assert!(asked.get("taskId").is_none());
+        let given =
+            json!({"inputResponses": {"first": named("Alice")}, "requestState": asked["requestState"]});
+        let created = client.send(&of_a_user(true, "tools/call", params(given))).result();
+        assert_eq!(
+            (&created["resultType"], &created["status"]),
+            (&json!("task"), &json!("working")),
+            "{created}"
+        );
+        assert!(created.get("requestState").is_none() && created.get("inputRequests").is_none());
+        let id = created["taskId"].as_str().unwrap();
+        let state = settled(&mut client, id);
+        assert_eq!(state["status"], "input_required");
+        let (key, question) = state["inputRequests"].as_object().unwrap().iter().next().unwrap();
+        assert_eq!(question["method"], "elicitation/create");
+        // What is no answer is asked again, under another key.
+        for (given, status) in [(json!({"action": "maybe"}), "input_required"), (named("Bob"), "completed")] {
+            let state = settled(&mut client, id);
+            let open = state["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+            assert!(status == "input_required" || open != *key, "no key is used twice: {state}");
+            let update = json!({"taskId": id, "inputResponses": {open: given}});
+            assert_eq!(
+                client.send(&of_a_user(true, "tasks/update", update)).result()["resultType"],
+                "complete"
+            );
+            assert_eq!(settled(&mut client, id)["status"], status);
+        }
+        let text = &settled(&mut client, id)["result"]["content"][0]["text"];
+        assert_eq!(text, "\"Alice\" and \"Bob\"");
+    }
+}
+
+#[test]
+fn a_handler_that_may_not_become_a_task_goes_on_or_is_refused() {
+    let server = server_with(|builder| {
+        let mut limits = Limits::default();
+        limits.tasks = 0;
+        builder.limits(limits)
+    });
+    let given = |tool: &str| {
+        let mut params = messages::call(tool, json!({"ms": 1}));
+        params["inputResponses"] = json!({"first": named("Alice")});
+        params
+    };
+    for protocol in Protocol::BOTH {
+        let mut client = server.client(protocol);
+        for takes_tasks in [false, true] {
+            let answer = client.send(&of_a_user(takes_tasks, "tools/call", given("maybe")));
+            assert_eq!(answer.tool_text(), "\"Alice\" alone");
+        }
+        let refused = client.send(&of_a_user(false, "tools/call", given("later")));
+        assert_eq!((refused.status, refused.code()), (400, -32021), "{refused}");
+        let full = client.send(&of_a_user(true, "tools/call", given("later"))).result();
+        assert_eq!(full["isError"], true, "{full}");
     }
 }
