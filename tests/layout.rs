@@ -33,8 +33,10 @@ const KEPT: [(&str, &[&str]); 4] = [
 ];
 
 /// Files of the road that are no stages.
-const ROAD_HELPERS: [&str; 8] =
-    ["allow", "batch", "media", "post", "router", "sentinel", "settings", "shared"];
+const ROAD_HELPERS: [&str; 11] = [
+    "allow", "batch", "call", "media", "pending", "post", "router", "sentinel", "settings", "shared",
+    "stream",
+];
 
 /// Words that the field has other words for.
 const BANNED: [&str; 7] =

@@ -57,6 +57,7 @@ impl Rig {
         let (peer, len) = (Peer::default(), loaded.body.len());
         let reply = match road.enter(head, Some(len as u64), &peer, exchange) {
             Entry::Answer(reply) => reply,
+            Entry::Stream(_) => panic!("no request here opens a stream"),
             Entry::Body(ticket) => {
                 let mut cx = Context::from_waker(Waker::noop());
                 match road.post(head, ticket, rest, len, scratch, &peer, exchange, &mut cx) {

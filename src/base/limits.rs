@@ -146,6 +146,26 @@ limits! {
     stream_comment: Milliseconds = 15_000, 10 ..= 3_600_000;
     /// Most notifications waiting for a slow reader on one event stream; later ones are dropped.
     stream_buffer: Count = 256, 1 ..= 65_536;
+    /// Most GET event streams of one legacy session; beyond it the oldest ends.
+    get_streams: Count = 4, 1 ..= 1_024;
+    /// Time a client is told to wait before it comes back to a stream that the server has ended early.
+    stream_retry: Milliseconds = 1_000, 0 ..= 3_600_000;
+    /// Most events of one legacy stream that are kept for a client that comes back.
+    replay_events: Count = 256, 1 ..= 65_536;
+    /// Event bytes of one legacy stream that are kept for a client that comes back; longer answers are kept for readers alone.
+    replay_bytes: Bytes = 262_144, 1_024 ..= 1_073_741_824;
+    /// Event bytes of all streams of one legacy session that are kept.
+    session_replay: Bytes = 1_048_576, 1_024 ..= 1_073_741_824;
+    /// Event bytes that are kept over all legacy sessions.
+    replay_memory: Bytes = 268_435_456, 1_024 ..= 1_099_511_627_776;
+    /// Most finished streams of one legacy session whose events are kept.
+    replay_streams: Count = 16, 0 ..= 4_096;
+    /// Time the events of a finished legacy stream are kept.
+    replay_time: Milliseconds = 60_000, 0 ..= 86_400_000;
+    /// Most legacy calls of one session that run on without their client; beyond it a call ends with its connection.
+    session_detached: Count = 16, 0 ..= 65_536;
+    /// Most legacy calls that run on without their clients, over all sessions.
+    detached: Count = 10_000, 0 ..= 100_000_000;
     /// Most legacy sessions; beyond it `initialize` answers 503.
     sessions: Count = 100_000, 1 ..= 100_000_000;
     /// Time a legacy session lives without a message.

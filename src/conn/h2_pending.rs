@@ -37,7 +37,7 @@ impl Exchange2 {
         let mut open: Option<Open> = None;
         loop {
             match self.turn(Some(&mut call), &mut open).await {
-                Turn::Step(Step::Event(json)) => {
+                Turn::Step(Step::Event(event)) => {
                     let stream = match &mut open {
                         Some(open) => open,
                         None => match self.open_stream() {
@@ -48,13 +48,20 @@ impl Exchange2 {
                             }
                         },
                     };
-                    sse::write_event(&mut self.writer.stage, &json);
+                    self.writer.stage.extend_from_slice(&event);
                     stream.stream.touched(self.service.limits());
                 }
+                Turn::Step(Step::Cut(event)) => {
+                    let open = match open {
+                        Some(open) => open,
+                        None => self.open_stream()?,
+                    };
+                    self.writer.stage.extend_from_slice(&event);
+                    return self.end_stream(open).await;
+                }
                 Turn::Step(Step::Done(reply)) => {
-                    let Some(mut open) = open else { return self.answer(&reply).await };
-                    stage_answer(&mut self.writer, &reply);
-                    open.stream.comment_due = None;
+                    let Some(open) = open else { return self.answer(&reply).await };
+                    stage_answer(&mut self.writer);
                     return self.end_stream(open).await;
                 }
                 Turn::Quiet => {
@@ -87,7 +94,8 @@ impl Exchange2 {
         Ok(Open { stream: Stream::open(false, false, self.service.limits()), send })
     }
 
-    async fn end_stream(&mut self, open: Open) -> Result<(), Reset> {
+    async fn end_stream(&mut self, mut open: Open) -> Result<(), Reset> {
+        open.stream.comment_due = None;
         let mut open = Some(open);
         while !self.writer.stage.is_empty() {
             match self.turn(None, &mut open).await {

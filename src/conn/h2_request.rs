@@ -114,6 +114,7 @@ impl Exchange2 {
         let ticket = match guarded("head", || self.service.road.enter(head, declared, &self.peer, ex)) {
             Some(Entry::Answer(reply)) => return Ok(Answer::Done(reply)),
             Some(Entry::Body(ticket)) => ticket,
+            Some(Entry::Stream(call)) => return Ok(Answer::Pending(call)),
             None => return Ok(Answer::Done(internal_error(head.verb(), &mut self.writer.ex))),
         };
         let mut share = self.service.memory.share();

@@ -16,6 +16,7 @@ use super::memory::FREE_BODY;
 use super::scratch::Reader;
 use super::timer::after;
 use crate::reply::Reply;
+use crate::reply::head::Persistence;
 use crate::road::{Answer, Entry, Pending, Ticket};
 use crate::view::head::{HeadFault, RequestHead};
 
@@ -132,6 +133,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let ticket = match entry {
             Entry::Answer(reply) => return self.answer_unread(at, frame, &reply),
             Entry::Body(ticket) => ticket,
+            Entry::Stream(call) => return Ok(Some(self.open_unread(at, frame, call))),
         };
         let Some(len) = self.short_body(at, frame) else { return Ok(Some(Slow::Body(frame, ticket))) };
         let answer = self.post(ticket, len, cx);
@@ -162,6 +164,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             None => Ok(Some(Slow::Discard(frame.body))),
         }
+    }
+
+    /// Begins an event stream without having looked at the body. One that is not here whole is never looked at: the stream may stay open
+    /// for long, and the connection ends with it.
+    fn open_unread(&mut self, at: usize, frame: Frame, call: Pending) -> Slow {
+        let len = self.short_body(at, frame);
+        self.consume(at + len.unwrap_or(0));
+        let persistence = if len.is_some() { frame.persistence } else { Persistence::Close };
+        Slow::Call(Frame { persistence, ..frame }, call)
     }
 
     async fn slow(&mut self, slow: Slow) -> Flow<()> {

@@ -12,7 +12,6 @@ use super::framing::Frame;
 use super::stop::Phase;
 use super::stream::{Stream, abandon, stage_answer};
 use super::timer::after;
-use crate::reply::Reply;
 use crate::reply::head::{Framing, Persistence, write_http1};
 use crate::reply::sse;
 use crate::road::{Pending, Step};
@@ -46,17 +45,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let mut stalled = None;
         loop {
             match self.turn(&mut call, &mut stream, &mut stalled).await {
-                Turn::Step(Step::Event(json)) => {
+                Turn::Step(Step::Event(event)) => {
                     let open = match &mut stream {
                         Some(open) => open,
                         None => stream.insert(self.open_stream(frame)),
                     };
-                    sse::write_event(&mut self.writer().stage, &json);
+                    self.writer().stage.extend_from_slice(&event);
                     open.touched(self.service.limits());
+                }
+                Turn::Step(Step::Cut(event)) => {
+                    let stream = stream.unwrap_or_else(|| self.open_stream(frame));
+                    self.writer().stage.extend_from_slice(&event);
+                    return self.end_stream(stream);
                 }
                 Turn::Step(Step::Done(reply)) => {
                     return match stream {
-                        Some(stream) => self.end_stream(stream, &reply),
+                        Some(stream) => {
+                            stage_answer(self.writer());
+                            self.end_stream(stream)
+                        }
                         None => {
                             self.answer(frame, &reply, false)?;
                             self.flush_tail().await
@@ -161,9 +168,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Stream::open(chunked, persistence == Persistence::Close, self.service.limits())
     }
 
-    fn end_stream(&mut self, mut stream: Stream, reply: &Reply) -> Flow<()> {
+    fn end_stream(&mut self, mut stream: Stream) -> Flow<()> {
         let writer = self.writer();
-        stage_answer(writer, reply);
         stream.seal(writer);
         if stream.chunked {
             writer.out.extend_from_slice(b"0\r\n\r\n");

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::scratch::Writer;
 use super::timer::after;
 use crate::base::limits::Limits;
-use crate::reply::{Content, Extra, Reply, sse};
+use crate::reply::{Content, Extra, Reply};
 use crate::road::Pending;
 use crate::tables::versions::Era;
 
@@ -61,13 +61,9 @@ impl Stream {
     }
 }
 
-/// Stages the final answer of a call whose stream is open.
-pub(super) fn stage_answer(writer: &mut Writer, reply: &Reply) {
-    match reply.content {
-        Content::Empty => {}
-        Content::Json => sse::write_event(&mut writer.stage, &writer.ex.body),
-        Content::EventStream => writer.stage.extend_from_slice(&writer.ex.body),
-    }
+/// Stages the last event of an open stream.
+pub(super) fn stage_answer(writer: &mut Writer) {
+    writer.stage.extend_from_slice(&writer.ex.body);
 }
 
 /// Gives up a call whose client is gone: a modern one is cancelled by dropping it, a legacy one runs on unheard.

@@ -33,6 +33,7 @@ use std::task;
 
 use crate::base::clock::Clock;
 use crate::base::principal::Principal;
+use crate::events::topic::Topic;
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope};
 use crate::session::state::Session;
@@ -87,6 +88,14 @@ impl<'t, 'b> Request<'_, 't, 'b> {
     /// A member of the params.
     pub(super) fn member(&self, key: &str) -> Option<Value<'t, 'b>> {
         self.all.and_then(|params| params.get(key))
+    }
+
+    /// The list of `topic` is about to be served from its beginning: what its client is owed of changes until now is settled by that.
+    fn settle(&self, topic: Topic) {
+        let from_the_beginning = self.params.cursor.is_none_or(|cursor| cursor.is_null());
+        if let Some(session) = self.session.filter(|_| from_the_beginning) {
+            session.settle(topic);
+        }
     }
 }
 

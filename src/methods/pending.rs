@@ -161,6 +161,12 @@ impl Pending {
         }
     }
 
+    /// The request's id, as JSON.
+    #[must_use]
+    pub fn id(&self) -> &[u8] {
+        &self.id
+    }
+
     /// The answer of a call that becomes a task. What it sent before has gone out.
     fn hand_over(&mut self, exchange: &mut Exchange) -> Option<Step> {
         let handed = match &self.handover {

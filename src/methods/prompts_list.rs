@@ -1,10 +1,12 @@
 //! `prompts/list` (server/prompts): the prompts, page by page.
 
 use super::{Request, listing};
+use crate::events::topic::Topic;
 use crate::reply::{Exchange, Reply};
 use crate::tools::Behind;
 
 /// Answers.
 pub fn serve(behind: &Behind, request: &Request<'_, '_, '_>, exchange: &mut Exchange) -> Reply {
+    request.settle(Topic::PromptsList);
     listing::serve(behind.registry().snapshot().prompts(), behind, request, exchange)
 }

@@ -3,6 +3,29 @@
 /// What opens a stream and keeps a quiet one alive.
 pub const COMMENT: &[u8] = b":\n\n";
 
+/// Appends an event without data: it gives a client an id to come back with before there is anything to tell.
+pub fn write_priming(out: &mut Vec<u8>, write_id: impl FnOnce(&mut Vec<u8>)) {
+    out.extend_from_slice(b"id: ");
+    write_id(out);
+    out.extend_from_slice(b"\ndata:\n\n");
+}
+
+/// Appends how long a client is to wait before it comes back.
+pub fn write_retry(out: &mut Vec<u8>, ms: u64) {
+    out.extend_from_slice(b"retry: ");
+    out.extend_from_slice(itoa::Buffer::new().format(ms).as_bytes());
+    out.extend_from_slice(b"\n\n");
+}
+
+/// Appends one message as an event with an id. See [`write_event`].
+pub fn write_event_with_id(out: &mut Vec<u8>, write_id: impl FnOnce(&mut Vec<u8>), json: &[u8]) {
+    out.reserve(json.len() + 48);
+    out.extend_from_slice(b"id: ");
+    write_id(out);
+    out.push(b'\n');
+    write_event(out, json);
+}
+
 /// Appends one message as an event. `json` is one JSON value without line breaks. U+2028, U+2029 and U+0085 are escaped: some clients
 /// split lines there. In JSON they can only stand inside strings, so the escape is always right.
 pub fn write_event(out: &mut Vec<u8>, json: &[u8]) {

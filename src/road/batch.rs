@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{self, Poll};
 
+use super::call::{Call, Turn};
 use super::classify::{self, Message};
 use super::post::{Resolved, Run};
 use super::session;
 use super::settings::Settings;
 use super::singleton::Singletons;
 use super::{dispatch, parse, validate};
-use crate::methods::{self, METHOD_NOT_FOUND, Outcome, Step};
+use crate::methods::{self, METHOD_NOT_FOUND, Outcome};
 use crate::reply::rejection::{Refusal, render_element};
 use crate::reply::{Exchange, Reply};
 use crate::session::state::{Lifecycle, Session};
@@ -50,14 +51,17 @@ pub(super) fn serve<'r>(
     behind: &Behind,
     singletons: &Singletons<'_>,
     document: Document<'r, 'r>,
+    session: &Arc<Session>,
     resolved: &Resolved,
     cx: &mut task::Context<'_>,
 ) -> Result<BatchPending, Refusal<'r>> {
     let envelopes = read(document.root())?;
-    if let Some(session) = &resolved.session {
-        session.touch(resolved.now_ms);
-    }
-    let mut batch = BatchPending { items: Vec::with_capacity(envelopes.len()), events: VecDeque::new() };
+    session.touch(resolved.now_ms);
+    let mut batch = BatchPending {
+        session: Arc::clone(session),
+        items: Vec::with_capacity(envelopes.len()),
+        events: VecDeque::new(),
+    };
     for envelope in envelopes {
         run.exchange.body.clear();
         let item = element(run, behind, singletons, document, envelope, resolved, cx);
@@ -127,7 +131,7 @@ fn pass<'r>(
             let dispatched = run.dispatched((*id, method, *envelope), resolved, singletons);
             Ok(match dispatch::request(behind, &validated, dispatched, run.slot, run.exchange, cx) {
                 Ok(Outcome::Done(_)) => Some(Item::Answer(std::mem::take(&mut run.exchange.body))),
-                Ok(Outcome::Pending(call)) => Some(Item::Call(call)),
+                Ok(Outcome::Pending(call)) => Some(Item::Call(Call::new(call, resolved.session.as_ref()))),
                 // Only the modern lane listens, and it has no batches.
                 Ok(Outcome::Listening(_)) => {
                     let _ = methods::error(run.exchange, *id, METHOD_NOT_FOUND, "Method not found");
@@ -167,32 +171,49 @@ fn gate(method: &str, resolved: &Resolved) -> Result<(), Refusal<'static>> {
 enum Item {
     /// The answer, as JSON.
     Answer(Vec<u8>),
-    Call(Box<methods::Pending>),
+    Call(Call),
 }
 
 /// A batch in flight: the answers that are there, and the calls that go on.
 #[derive(Debug)]
 pub struct BatchPending {
+    session: Arc<Session>,
     items: Vec<Item>,
     events: VecDeque<Vec<u8>>,
 }
 
 impl BatchPending {
-    /// Goes on with every call. The last step is the array of all answers.
-    pub(super) fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Step> {
+    /// Goes on with every call. The last turn is the array of all answers.
+    pub(super) fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Turn> {
         if let Some(event) = self.events.pop_front() {
-            return Poll::Ready(Step::Event(event));
+            return Poll::Ready(Turn::Event(event));
         }
         let mut open = false;
         for item in &mut self.items {
             let Item::Call(call) = item else { continue };
             match call.poll(cx, exchange) {
-                Poll::Ready(Step::Event(event)) => return Poll::Ready(Step::Event(event)),
-                Poll::Ready(Step::Done(_)) => *item = Item::Answer(std::mem::take(&mut exchange.body)),
+                Poll::Ready(Turn::Event(event)) => return Poll::Ready(Turn::Event(event)),
+                // The others are still answered, so a call that was cancelled is too.
+                Poll::Ready(Turn::Done(_) | Turn::Cancelled(_)) => {
+                    *item = Item::Answer(std::mem::take(&mut exchange.body));
+                }
                 Poll::Pending => open = true,
             }
         }
-        if open { Poll::Pending } else { Poll::Ready(Step::Done(self.collect(exchange))) }
+        if open { Poll::Pending } else { Poll::Ready(Turn::Done(self.collect(exchange))) }
+    }
+
+    /// The session that it came on.
+    pub(super) const fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// The calls that go on.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Call(call) => Some(call),
+            Item::Answer(_) => None,
+        })
     }
 
     /// Puts an event back that nobody could take yet.

@@ -24,6 +24,10 @@ pub mod shared;
 pub mod router;
 pub mod post;
 pub mod batch;
+mod call;
+pub mod pending;
+mod stream;
 
-pub use post::{Answer, Entry, Pending, Scratch, Step, Ticket};
+pub use pending::{Pending, Step};
+pub use post::{Answer, Entry, Scratch, Ticket};
 pub use shared::{Peer, Road};

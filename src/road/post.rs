@@ -3,21 +3,23 @@
 use std::sync::Arc;
 use std::task::{self, Poll};
 
-use super::batch::{self, BatchPending};
+use super::batch;
+use super::call::{Call, Calls, Turn};
 use super::classify::{self, Message};
 use super::dispatch::{self, Dispatched};
 use super::media::Accept;
 use super::origin::OriginPassed;
 use super::parse::{self, HeadParsed};
+use super::pending::{Pending, dress};
 use super::session::{self, Needs};
 use super::shared::{Peer, Road, Shared};
 use super::singleton::{self, Singletons};
 use super::validate::{self, Validated};
 use super::{auth, era, header_binding, limit, protocol_fields};
 use crate::base::limits::Limits;
-use crate::methods::{self, Outcome};
+use crate::methods::Outcome;
 use crate::reply::rejection::Refusal;
-use crate::reply::{Content, Exchange, Reply, sse};
+use crate::reply::{Exchange, Reply};
 use crate::session::state::Session;
 use crate::tables::methods::Method;
 use crate::tables::versions::{Era, Revision};
@@ -27,8 +29,6 @@ use crate::view::head::RequestHead;
 use crate::view::id::Id;
 use crate::view::message::{Document, Envelope, JsonFault, JsonScratch};
 
-pub use crate::methods::Step;
-
 /// What the head of a request came to.
 #[derive(Debug)]
 #[must_use]
@@ -37,6 +37,8 @@ pub enum Entry {
     Answer(Reply),
     /// The body is wanted.
     Body(Ticket),
+    /// An event stream. The body, if there is one, is unread.
+    Stream(Pending),
 }
 
 /// A POST whose head has passed: its body is wanted.
@@ -91,73 +93,6 @@ pub enum Answer {
     Done(Reply),
     /// A call that goes on.
     Pending(Pending),
-}
-
-/// One call, or the calls of a batch, in flight. Nothing of the request is borrowed. Dropping it cancels.
-#[derive(Debug)]
-pub struct Pending {
-    calls: Calls,
-    accept: Accept,
-    streamed: bool,
-}
-
-#[derive(Debug)]
-enum Calls {
-    One(Box<methods::Pending>),
-    Batch(BatchPending),
-    Listen(Box<methods::Listening>),
-}
-
-impl Pending {
-    const fn new(calls: Calls, accept: Accept) -> Self {
-        Self { calls, accept, streamed: false }
-    }
-
-    /// Goes on. An event comes only where the client takes a stream; the last step is the answer.
-    pub fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Step> {
-        let step = match &mut self.calls {
-            Calls::One(call) => call.poll(cx, exchange),
-            Calls::Batch(batch) => batch.poll(cx, exchange),
-            Calls::Listen(listening) => listening.poll(cx, exchange),
-        };
-        step.map(|step| match step {
-            Step::Event(event) => {
-                self.streamed = true;
-                Step::Event(event)
-            }
-            Step::Done(reply) if self.streamed => Step::Done(reply),
-            Step::Done(reply) => Step::Done(dress(reply, self.accept, exchange)),
-        })
-    }
-
-    /// Whether the client takes an event stream.
-    #[must_use]
-    pub const fn may_stream(&self) -> bool {
-        !matches!(self.accept, Accept::Json)
-    }
-
-    /// The lane. A modern call ends with its audience; a legacy one is to be detached.
-    #[must_use]
-    pub const fn era(&self) -> Era {
-        match &self.calls {
-            Calls::One(call) => call.era(),
-            Calls::Batch(_) => Era::Legacy,
-            Calls::Listen(_) => Era::Modern,
-        }
-    }
-
-    /// Lets a call run on without an audience, on the current runtime, bounded by its own timeout.
-    pub fn detach(mut self) {
-        tokio::spawn(async move {
-            let mut exchange = Exchange::new(false);
-            loop {
-                match std::future::poll_fn(|cx| self.poll(cx, &mut exchange)).await {
-                    Step::Event(_) => {}
-                    Step::Done(_) => return,
-                }
-            }
-        });
-    }
 }
 
 impl Road {
@@ -345,9 +280,12 @@ impl<'a> Run<'a> {
         let dispatched = self.dispatched(request, resolved, singletons);
         match dispatch::request(behind, validated, dispatched, self.slot, self.exchange, cx)? {
             Outcome::Done(reply) => Ok(Answer::Done(dress(reply, self.accept, self.exchange))),
-            Outcome::Pending(call) => Ok(Answer::Pending(Pending::new(Calls::One(call), self.accept))),
+            Outcome::Pending(call) => {
+                let call = Call::new(call, resolved.session.as_ref());
+                Ok(Answer::Pending(Pending::calls(Calls::One(call), self.accept)))
+            }
             Outcome::Listening(listening) => {
-                Ok(Answer::Pending(Pending::new(Calls::Listen(listening), self.accept)))
+                Ok(Answer::Pending(Pending::calls(Calls::Listen(listening), self.accept)))
             }
         }
     }
@@ -387,16 +325,16 @@ impl<'a> Run<'a> {
         'a: 'r,
     {
         let resolved = Resolved { revision: session.revision, session: Some(Arc::clone(session)), now_ms };
-        let mut calls = batch::serve(self, behind, singletons, document, &resolved, cx)?;
+        let mut calls = batch::serve(self, behind, singletons, document, session, &resolved, cx)?;
         let accept = self.accept;
         match calls.poll(cx, self.exchange) {
-            Poll::Ready(Step::Done(reply)) => Ok(Answer::Done(dress(reply, accept, self.exchange))),
-            Poll::Ready(Step::Event(event)) => {
-                calls.give_back(event);
-                Ok(Answer::Pending(Pending::new(Calls::Batch(calls), accept)))
+            Poll::Ready(Turn::Done(reply) | Turn::Cancelled(reply)) => {
+                return Ok(Answer::Done(dress(reply, accept, self.exchange)));
             }
-            Poll::Pending => Ok(Answer::Pending(Pending::new(Calls::Batch(calls), accept))),
+            Poll::Ready(Turn::Event(event)) => calls.give_back(event),
+            Poll::Pending => {}
         }
+        Ok(Answer::Pending(Pending::calls(Calls::Batch(calls), accept)))
     }
 
     fn note(&mut self, message: &Message<'_, '_>) {
@@ -414,14 +352,4 @@ pub(super) struct Resolved {
     pub(super) revision: Revision,
     pub(super) session: Option<Arc<Session>>,
     pub(super) now_ms: u64,
-}
-
-/// A client that takes event streams alone gets its answer as a stream of one message. Rejections are always JSON.
-fn dress(reply: Reply, accept: Accept, exchange: &mut Exchange) -> Reply {
-    if accept != Accept::EventStream || reply.status != 200 || reply.content != Content::Json {
-        return reply;
-    }
-    let json = std::mem::take(&mut exchange.body);
-    sse::write_event(&mut exchange.body, &json);
-    Reply { content: Content::EventStream, ..reply }
 }

@@ -2,7 +2,7 @@
 
 use super::post::{Entry, Ticket};
 use super::shared::{Peer, Road, Shared};
-use super::{auth, limit, origin, parse, session, singleton};
+use super::{auth, limit, origin, parse, session, singleton, stream};
 use crate::reply::json;
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Extra, Reply};
@@ -34,7 +34,7 @@ impl Road {
         } else {
             match head.verb() {
                 Verb::Post => enter_post(shared, &head, declared, peer, exchange).map(Entry::Body),
-                Verb::Get | Verb::Delete => bodiless(shared, &head, peer, exchange).map(Entry::Answer),
+                Verb::Get | Verb::Delete => bodiless(shared, &head, peer, exchange),
                 Verb::Options => options(shared, &head, peer, exchange).map(Entry::Answer),
                 Verb::Head | Verb::Other => other(shared, &head, peer, exchange).map(Entry::Answer),
             }
@@ -98,7 +98,7 @@ fn bodiless<'h>(
     head: &RequestHead<'h>,
     peer: &Peer,
     exchange: &mut Exchange,
-) -> Result<Reply, Refusal<'h>> {
+) -> Result<Entry, Refusal<'h>> {
     let settings = &shared.settings;
     let verb = head.verb();
     let passed = origin::check(settings, head, peer, exchange)?;
@@ -113,13 +113,13 @@ fn bodiless<'h>(
         Verb::Delete => {
             // Two that come at once: the one that finds it gone says so.
             if behind.sessions().end(&session.id) {
-                Ok(Reply::empty(200))
+                Ok(Entry::Answer(Reply::empty(200)))
             } else {
                 Err(Refusal::plain(Rejection::UnknownSession))
             }
         }
         Verb::Get | Verb::Post | Verb::Options | Verb::Head | Verb::Other => {
-            Err(Refusal::plain(Rejection::NoStreamOffered))
+            stream::open(head, &session, now).map(Entry::Stream)
         }
     }
 }

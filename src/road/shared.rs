@@ -134,11 +134,31 @@ impl Road {
         self.0.behind.sessions().sweep(now_ms)
     }
 
-    /// From now on every request is refused as draining, and listeners end once they have been told what changed until now.
+    /// How many event streams of legacy sessions are open, or kept for their clients to come back to.
+    #[must_use]
+    pub fn streams(&self) -> u64 {
+        self.0.behind.sessions().commons().streams()
+    }
+
+    /// How many legacy calls run on without their clients.
+    #[must_use]
+    pub fn detached_calls(&self) -> u64 {
+        self.0.behind.sessions().commons().detached()
+    }
+
+    /// How many bytes of events are kept for clients that come back.
+    #[must_use]
+    pub fn replay_bytes(&self) -> u64 {
+        self.0.behind.sessions().commons().replay_bytes()
+    }
+
+    /// From now on every request is refused as draining, listeners end once they have been told what changed until now, and so do the
+    /// streams of sessions that listen.
     pub fn start_draining(&self) {
         self.0.draining.store(true, Ordering::Release);
         self.0.behind.announce();
         self.0.behind.listeners().end_all();
+        self.0.behind.sessions().drain();
     }
 
     /// Working storage for the requests of one connection or stream.

@@ -51,6 +51,24 @@ impl Handle {
         self.road().tasks()
     }
 
+    /// How many event streams of legacy sessions are open, or kept for a while after their end so that their clients can come back.
+    #[must_use]
+    pub fn streams(&self) -> u64 {
+        self.road().streams()
+    }
+
+    /// How many legacy calls run on without their clients.
+    #[must_use]
+    pub fn detached_calls(&self) -> u64 {
+        self.road().detached_calls()
+    }
+
+    /// How many bytes of events are kept for legacy clients that come back to their streams.
+    #[must_use]
+    pub fn replay_bytes(&self) -> u64 {
+        self.road().replay_bytes()
+    }
+
     /// The tools: they may be added, replaced and removed while the server runs.
     #[must_use]
     pub fn registry(&self) -> &Registry {

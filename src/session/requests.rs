@@ -175,13 +175,16 @@ impl Drop for Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::limits::Limits;
+    use crate::session::commons::Commons;
     use crate::session::id::SessionId;
     use crate::session::state::ClientInfo;
     use crate::tables::versions::Revision;
 
     fn session() -> Arc<Session> {
         let id = SessionId::random().unwrap();
-        Arc::new(Session::new(id, Revision::V2025_11_25, None, ClientInfo::default(), 0))
+        let commons = Arc::new(Commons::new(&Limits::default()));
+        Arc::new(Session::new(&commons, id, Revision::V2025_11_25, None, ClientInfo::default(), 0))
     }
 
     fn result(number: i64) -> ClientAnswer {

@@ -1,11 +1,14 @@
 //! One legacy session.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::commons::{Commons, Permit};
 use super::id::SessionId;
 use super::requests::{ClientAnswer, Requests};
+use super::streams::Streams;
 use crate::base::principal::Principal;
+use crate::events::topic::OwedTopics;
 use crate::tables::capabilities::Capabilities;
 use crate::tables::levels::LogLevel;
 use crate::tables::versions::Revision;
@@ -49,7 +52,15 @@ pub struct Session {
     log_level: AtomicU8,
     last_seen_ms: AtomicU64,
     open: AtomicU32,
+    /// The lists that its client has not been told the change of.
+    pub(super) owed: OwedTopics,
+    commons: Arc<Commons>,
+    /// How many streams it has had.
+    begun: AtomicU64,
+    /// Set for good, with the streams' lock held.
     ended: AtomicBool,
+    /// Made when it is needed: most sessions never stream.
+    streams: Mutex<Option<Box<Streams>>>,
     /// Made when the server asks the client something.
     requests: OnceLock<Box<Requests>>,
 }
@@ -58,6 +69,7 @@ impl Session {
     /// A session that has just been opened.
     #[must_use]
     pub fn new(
+        commons: &Arc<Commons>,
         id: SessionId,
         revision: Revision,
         principal: Option<Arc<Principal>>,
@@ -73,9 +85,85 @@ impl Session {
             log_level: AtomicU8::new(LogLevel::DEFAULT as u8),
             last_seen_ms: AtomicU64::new(now_ms),
             open: AtomicU32::new(0),
+            owed: OwedTopics::default(),
+            commons: Arc::clone(commons),
+            begun: AtomicU64::new(0),
             ended: AtomicBool::new(false),
+            streams: Mutex::new(None),
             requests: OnceLock::new(),
         }
+    }
+
+    /// What it shares with all sessions.
+    pub(super) const fn commons(&self) -> &Arc<Commons> {
+        &self.commons
+    }
+
+    /// The number of a new stream, which no other stream of this session has.
+    pub(super) fn next_stream(&self) -> u64 {
+        self.begun.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Looks at the streams, which are made if need be. `None` where the session has ended.
+    pub(super) fn with_streams<T>(&self, look: impl FnOnce(&mut Streams) -> T) -> Option<T> {
+        let mut held = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.ended.load(Ordering::Relaxed) {
+            return None;
+        }
+        // The ids of its events tell sessions apart by it; it says too little of the session's own id to be of use to anybody.
+        let streams = held
+            .get_or_insert_with(|| Box::new(Streams::new(&self.commons, (self.id.spread() >> 32) as u32)));
+        let looked = look(streams);
+        let after = std::mem::take(&mut streams.after);
+        drop(held);
+        after.run();
+        Some(looked)
+    }
+
+    /// Looks at the streams where they are made. `None` where they are not, or the session has ended.
+    pub(super) fn with_made_streams<T>(&self, look: impl FnOnce(&mut Streams) -> T) -> Option<T> {
+        let mut held = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let streams = held.as_mut()?;
+        let looked = look(streams);
+        let after = std::mem::take(&mut streams.after);
+        drop(held);
+        after.run();
+        Some(looked)
+    }
+
+    /// Leave for a call to run on without its client; `None` where as many do as may, or the session has ended.
+    #[must_use]
+    pub fn permit(&self) -> Option<Permit> {
+        self.with_streams(|streams| streams.permit()).flatten()
+    }
+
+    /// The session has left the store: its streams end, its calls are cancelled, and nothing of it waits any longer.
+    pub(super) fn end(&self) {
+        let mut held = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        self.ended.store(true, Ordering::Release);
+        let streams = held.take();
+        drop(held);
+        if let Some(streams) = streams {
+            streams.end().run();
+        }
+        if let Some(requests) = self.requests.get() {
+            requests.end();
+        }
+    }
+
+    /// Forgets finished streams whose time is over.
+    pub(super) fn sweep(&self, now_ms: u64) {
+        let mut held = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(streams) = held.as_mut() else { return };
+        streams.sweep(now_ms);
+        let empty = held.take_if(|streams| streams.is_empty());
+        drop(held);
+        drop(empty);
+    }
+
+    /// Ends the connections of the streams that listen.
+    pub(super) fn drain(&self) {
+        self.with_made_streams(Streams::drain);
     }
 
     /// Where it is in its life.
@@ -91,6 +179,7 @@ impl Session {
     /// `notifications/initialized` has come. Saying so twice changes nothing.
     pub fn make_ready(&self) {
         self.lifecycle.store(Lifecycle::Ready as u8, Ordering::Release);
+        self.with_made_streams(Streams::wake_newest);
     }
 
     /// The mildest log messages that the client wants.
@@ -127,14 +216,6 @@ impl Session {
     /// Hands a client's response to the request of the server's that waits for it. False where none does.
     pub fn answer(&self, id: &str, answer: impl FnOnce() -> ClientAnswer) -> bool {
         self.requests.get().is_some_and(|requests| requests.answer(id, answer))
-    }
-
-    /// The session has left the store: nothing of it waits any longer.
-    pub(super) fn end(&self) {
-        self.ended.store(true, Ordering::Release);
-        if let Some(requests) = self.requests.get() {
-            requests.end();
-        }
     }
 
     /// Whether nothing is open and the idle time has passed.
@@ -185,10 +266,12 @@ impl Drop for OpenGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::limits::Limits;
 
     fn session(principal: Option<&str>) -> Arc<Session> {
         let principal = principal.map(|name| Arc::new(Principal::new(name)));
         Arc::new(Session::new(
+            &Arc::new(Commons::new(&Limits::default())),
             SessionId::random().unwrap(),
             Revision::V2025_11_25,
             principal,

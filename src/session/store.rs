@@ -5,9 +5,12 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::commons::Commons;
 use super::id::SessionId;
 use super::state::{ClientInfo, Session};
+use crate::base::limits::Limits;
 use crate::base::principal::Principal;
+use crate::events::topic::Topics;
 use crate::tables::versions::Revision;
 
 const SHARDS: usize = 16;
@@ -28,15 +31,28 @@ pub struct Sessions {
     count: AtomicU64,
     cap: u64,
     idle_ms: u64,
+    commons: Arc<Commons>,
 }
 
 type Shard = HashMap<Key, Arc<Session>, BuildHasherDefault<SpreadHasher>>;
 
 impl Sessions {
-    /// An empty table for at most `cap` sessions, each ended after `idle_ms` without a message.
+    /// An empty table.
     #[must_use]
-    pub fn new(cap: u64, idle_ms: u64) -> Self {
-        Self { shards: Default::default(), count: AtomicU64::new(0), cap, idle_ms }
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            shards: Default::default(),
+            count: AtomicU64::new(0),
+            cap: limits.sessions,
+            idle_ms: limits.session_idle,
+            commons: Arc::new(Commons::new(limits)),
+        }
+    }
+
+    /// What is kept for all sessions together.
+    #[must_use]
+    pub fn commons(&self) -> &Commons {
+        &self.commons
     }
 
     /// How many sessions are open.
@@ -71,7 +87,7 @@ impl Sessions {
             self.count.fetch_sub(1, Ordering::AcqRel);
             return Err(OpenError::NoRandomness);
         };
-        let session = Arc::new(Session::new(id, revision, principal, client, now_ms));
+        let session = Arc::new(Session::new(&self.commons, id, revision, principal, client, now_ms));
         self.shard(&id).insert(Key(id), Arc::clone(&session));
         Ok(session)
     }
@@ -96,21 +112,45 @@ impl Sessions {
         true
     }
 
-    /// Ends every idle session, and says how many.
+    /// Ends every idle session, and says how many. The others forget what they have kept for long enough.
     pub fn sweep(&self, now_ms: u64) -> u64 {
         let mut ended = 0;
         for shard in &self.shards {
             let mut shard = lock(shard);
-            let before = shard.len();
-            shard.retain(|_, session| !session.is_idle(now_ms, self.idle_ms));
-            let gone = before - shard.len();
-            if gone > 0 && shard.capacity() > 4 * shard.len() + 64 {
+            let gone: Vec<_> = shard
+                .extract_if(|_, session| {
+                    session.sweep(now_ms);
+                    session.is_idle(now_ms, self.idle_ms)
+                })
+                .collect();
+            if !gone.is_empty() && shard.capacity() > 4 * shard.len() + 64 {
                 shard.shrink_to_fit();
             }
-            ended += gone as u64;
+            drop(shard);
+            ended += gone.len() as u64;
+            gone.iter().for_each(|(_, session)| session.end());
         }
         self.count.fetch_sub(ended, Ordering::AcqRel);
         ended
+    }
+
+    /// Owes every client word that these lists have changed.
+    pub fn mark(&self, topics: Topics) {
+        self.each(|session| session.mark(topics));
+    }
+
+    /// The server drains: from now on no stream listens any more.
+    pub fn drain(&self) {
+        self.commons.drain();
+        self.each(Session::drain);
+    }
+
+    /// Looks at every session, with no shard held: it may wake somebody.
+    fn each(&self, look: impl Fn(&Session)) {
+        for shard in &self.shards {
+            let sessions: Vec<_> = lock(shard).values().cloned().collect();
+            sessions.iter().for_each(|session| look(session));
+        }
     }
 
     fn shard(&self, id: &SessionId) -> MutexGuard<'_, Shard> {
@@ -157,13 +197,17 @@ impl Hasher for SpreadHasher {
 mod tests {
     use super::*;
 
+    fn sessions(cap: u64, idle_ms: u64) -> Sessions {
+        Sessions::new(&Limits { sessions: cap, session_idle: idle_ms, ..Limits::default() })
+    }
+
     fn open(sessions: &Sessions, now: u64) -> Result<Arc<Session>, OpenError> {
         sessions.open(Revision::V2025_11_25, None, ClientInfo::default(), now)
     }
 
     #[test]
     fn opened_found_ended() {
-        let sessions = Sessions::new(10, 1000);
+        let sessions = sessions(10, 1000);
         let session = open(&sessions, 0).unwrap();
         let text = *session.id.text();
         assert!(Arc::ptr_eq(&sessions.find(&text, 0).unwrap(), &session));
@@ -177,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_cap_holds_at_below_and_above() {
-        let sessions = Sessions::new(2, 1000);
+        let sessions = sessions(2, 1000);
         let first = open(&sessions, 0).unwrap();
         open(&sessions, 0).unwrap();
         assert_eq!(open(&sessions, 0).unwrap_err(), OpenError::Full);
@@ -188,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_burst_never_goes_over_the_cap() {
-        let sessions = Sessions::new(50, 1000);
+        let sessions = sessions(50, 1000);
         let opened: usize = std::thread::scope(|scope| {
             let burst: Vec<_> = (0..4)
                 .map(|_| scope.spawn(|| (0..50).filter(|_| open(&sessions, 0).is_ok()).count()))
@@ -200,7 +244,7 @@ mod tests {
 
     #[test]
     fn sweeping_ends_the_idle_and_keeps_the_open() {
-        let sessions = Sessions::new(1000, 1000);
+        let sessions = sessions(1000, 1000);
         let kept = open(&sessions, 0).unwrap();
         let guard = kept.open();
         for _ in 0..500 {
@@ -219,7 +263,7 @@ mod tests {
 
     #[test]
     fn an_idle_session_is_not_found_before_the_sweep_comes() {
-        let sessions = Sessions::new(10, 1000);
+        let sessions = sessions(10, 1000);
         let session = open(&sessions, 0).unwrap();
         assert!(sessions.find(session.id.text(), 999).is_some());
         assert!(sessions.find(session.id.text(), 1000).is_none());
@@ -229,7 +273,7 @@ mod tests {
 
     #[test]
     fn sessions_spread_over_the_shards() {
-        let sessions = Sessions::new(10_000, 1000);
+        let sessions = sessions(10_000, 1000);
         for _ in 0..1600 {
             open(&sessions, 0).unwrap();
         }

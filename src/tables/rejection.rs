@@ -11,6 +11,8 @@ pub enum Rejecter {
     Router,
     /// A stage of the road.
     Stage(Stage),
+    /// A session's event stream: what a GET comes to behind `session`.
+    Stream,
 }
 
 impl Rejecter {
@@ -20,6 +22,7 @@ impl Rejecter {
         match self {
             Self::Router => "router",
             Self::Stage(stage) => stage.name(),
+            Self::Stream => "stream",
         }
     }
 }
@@ -131,6 +134,7 @@ macro_rules! rejections {
     (@rejecter protocol_fields) => { Rejecter::Stage(Stage::ProtocolFields) };
     (@rejecter header_binding) => { Rejecter::Stage(Stage::HeaderBinding) };
     (@rejecter session) => { Rejecter::Stage(Stage::Session) };
+    (@rejecter stream) => { Rejecter::Stream };
     (@rejecter validate) => { Rejecter::Stage(Stage::Validate) };
     (@rejecter dispatch) => { Rejecter::Stage(Stage::Dispatch) };
 }
@@ -206,6 +210,8 @@ rejections! {
         "{}";
     NotReady => session.not_ready, 400, -32600, Rule, None, false, POST,
         "The session is not ready; send notifications/initialized first";
+    GetNotAcceptable => stream.not_acceptable, 406, 0, Plain, None, false, GET,
+        "Accept must admit text/event-stream: that is what a GET is answered with";
     InvalidMessage => validate.invalid_message, 400, -32600, Rule, None, false, POST,
         "Invalid message: {}";
     UnknownMethod => dispatch.unknown_method, 404, -32601, Request, None, false, POST,
@@ -268,6 +274,8 @@ const _: () = {
         let position = match row.rejecter {
             Rejecter::Router => 0,
             Rejecter::Stage(stage) => 1 + stage as usize,
+            // Directly behind the session.
+            Rejecter::Stream => 1 + Stage::Session as usize,
         };
         assert!(position >= last, "rows stand in chain order");
         assert!(position <= CHAIN.len());

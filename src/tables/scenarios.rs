@@ -366,6 +366,13 @@ pub const fn scenario(row: Rejection) -> Scenario {
             post: r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"The session is not ready; send notifications/initialized first"}}"#,
             ..LEGACY
         },
+        Rejection::GetNotAcceptable => Scenario {
+            edits: &[Edit::Set("Accept", "application/json")],
+            verbs: &["GET"],
+            status: 406,
+            plain: r#"{"error":"Accept must admit text/event-stream: that is what a GET is answered with"}"#,
+            ..LEGACY
+        },
         Rejection::InvalidMessage => Scenario {
             edits: &[Edit::Member("jsonrpc", r#""1.0""#)],
             post: r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"Invalid message: /jsonrpc must be the string 2.0","data":{"errors":[{"path":"/jsonrpc","message":"must be the string 2.0"}]}}}"#,

@@ -129,6 +129,8 @@ features! {
     VersionHeader: V2025_06_18;
     /// `icons`; `description` and `websiteUrl` on implementations.
     Icons: V2025_11_25;
+    /// Priming events, and streams that the server ends early for the client to come back to.
+    Priming: V2025_11_25 ..= V2025_11_25;
     /// `extensions` among the capabilities.
     Extensions: V2026_07_28;
     /// `structuredContent` of any JSON type, and output schemas of any type.

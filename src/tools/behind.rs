@@ -37,7 +37,7 @@ impl Behind {
         let listeners = Listeners::new(limits);
         let watching = listeners.clone();
         Self {
-            sessions: Sessions::new(limits.sessions, limits.session_idle),
+            sessions: Sessions::new(limits),
             listeners,
             registry,
             identity: Arc::new(identity),
@@ -91,6 +91,7 @@ impl Behind {
         let due = self.changes().take();
         if !due.is_empty() {
             self.listeners.tell(&due);
+            self.sessions.mark(due.topics);
         }
     }
 

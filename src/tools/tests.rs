@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use crate::base::limits::Limits;
 use crate::schema::testing::with_value;
+use crate::session::commons::Commons;
 use crate::session::id::SessionId;
 use crate::session::state::{ClientInfo, Session};
 use crate::tables::capabilities::Capabilities;
@@ -82,5 +84,6 @@ fn text(result: &ToolResult) -> (&str, bool) {
 /// A session that nothing else holds.
 fn open_session() -> Arc<Session> {
     let id = SessionId::random().unwrap();
-    Arc::new(Session::new(id, Revision::V2025_11_25, None, ClientInfo::default(), 0))
+    let commons = Arc::new(Commons::new(&Limits::default()));
+    Arc::new(Session::new(&commons, id, Revision::V2025_11_25, None, ClientInfo::default(), 0))
 }

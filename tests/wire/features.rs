@@ -24,6 +24,8 @@ const fn expected(feature: Feature) -> [bool; 4] {
         | Feature::CompletionContext
         | Feature::VersionHeader => SINCE_2025_06_18,
         Feature::Icons => SINCE_2025_11_25,
+        // Modern streams are not come back to.
+        Feature::Priming => [false, false, true, false],
         Feature::Extensions | Feature::AnyStructuredContent | Feature::ModernResults => SINCE_2026_07_28,
     }
 }
@@ -90,6 +92,15 @@ fn shows(feature: Feature, visitor: &Visitor<'_>) -> bool {
             places.extend(Some(link(visitor)).filter(|link| !link.is_null()));
             let listed = agree(places.iter().map(|place| has(place, "icons")));
             agree([listed, has(&server(visitor), "description"), has(&server(visitor), "websiteUrl")])
+        }
+        Feature::Priming => {
+            let mut params = messages::call("steps", json!({"steps": 1}));
+            params["_meta"]["progressToken"] = "token".into();
+            let request = visitor.party.request(7, "tools/call", params);
+            let events = visitor.party.send(visitor.server, &request).events();
+            let primes = events.iter().map(|event| event.data.as_deref() == Some("")).collect::<Vec<_>>();
+            assert!(!primes[1..].contains(&true), "the first event alone primes: {events:?}");
+            primes[0]
         }
         Feature::Extensions => has(&visitor.welcome()["capabilities"], "extensions"),
         Feature::ModernResults => {

@@ -25,6 +25,7 @@ mod rounds;
 mod asking;
 mod listen;
 mod listen_resources;
+mod get_streams;
 mod frames;
 mod http2;
 mod malformed2;

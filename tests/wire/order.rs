@@ -22,7 +22,8 @@ fn road() -> Vec<Rejection> {
 }
 
 /// Sets of rows of which a request can have one alone, and why.
-const EXCLUSIVE: [(&str, &[Rejection]); 14] = [
+const EXCLUSIVE: [(&str, &[Rejection]); 15] = [
+    ("a GET without a session is told that there is no stream", &[MissingSessionId, GetNotAcceptable]),
     ("a body over the ceiling is refused before memory for it is asked", &[BodyTooLarge, Overloaded]),
     ("a stranger's large body is refused unread: see strangers.rs", &[Unauthenticated, Overloaded]),
     ("the worlds have one trait each", &[Draining, LaneOff, SessionCap, Overloaded]),
@@ -60,6 +61,7 @@ const APART: [(&str, &[Rejection], &[Rejection]); 4] = [
             UnknownSession,
             ProtocolVersionMismatch,
             NotReady,
+            GetNotAcceptable,
             SessionCap,
         ],
         &[
@@ -76,7 +78,7 @@ const APART: [(&str, &[Rejection], &[Rejection]); 4] = [
     ),
     (
         "GET and DELETE have no body to be wrong",
-        &[LaneOff, ModernVersion, NoStreamOffered],
+        &[LaneOff, ModernVersion, NoStreamOffered, GetNotAcceptable],
         &[
             DuplicatedContentType,
             QueryTooLong,

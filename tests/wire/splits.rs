@@ -100,6 +100,12 @@ fn normal(mut response: Response) -> Response {
             _ => {}
         }
     }
+    if response.header("content-type") == Some("text/event-stream") {
+        // Every stream has a number of its own.
+        let text = response.text().to_owned();
+        let of_stream = |line: &&str| !line.starts_with("id: ");
+        response.body = text.split_inclusive('\n').filter(of_stream).collect::<String>().into_bytes();
+    }
     response
 }
 

@@ -24,7 +24,7 @@ fn progress_makes_a_stream() {
             let response = caller.client.send(&steps(&caller, token.clone()));
             assert!(response.body.starts_with(b":\n\n"), "a comment opens the stream: {response}");
             assert_eq!(response.header("content-length"), None, "{response}");
-            let messages: Vec<Value> = response.events().iter().map(|event| event.json()).collect();
+            let messages = response.messages();
             assert_eq!(messages.len(), 4, "{response}");
             for (at, message) in (1..).zip(&messages[..3]) {
                 assert_eq!(
@@ -74,14 +74,14 @@ fn a_client_that_takes_no_stream_gets_none() {
         for accept in ["*/*", "text/*, application/json", "application/json, text/event-stream;charset=utf-8"]
         {
             let response = caller.client.send(&steps(&caller, "t".into()).set("Accept", accept));
-            assert_eq!(response.events().len(), 4, "{accept}");
+            assert_eq!(response.messages().len(), 4, "{accept}");
         }
         let two_lines = steps(&caller, "t".into())
             .set("Accept", "application/json")
             .header("Accept", "text/event-stream");
-        assert_eq!(caller.client.send(&two_lines).events().len(), 4);
+        assert_eq!(caller.client.send(&two_lines).messages().len(), 4);
         let none = steps(&caller, "t".into()).without("Accept");
-        assert_eq!(caller.client.send(&none).events().len(), 4);
+        assert_eq!(caller.client.send(&none).messages().len(), 4);
     }
 }
 
@@ -108,7 +108,7 @@ fn a_client_that_takes_streams_alone_gets_them() {
             -32602
         );
         let mut client = server.client(caller.protocol);
-        assert_eq!(client.send(&alone(steps(&caller, "t".into()))).events().len(), 4);
+        assert_eq!(client.send(&alone(steps(&caller, "t".into()))).messages().len(), 4);
         // A rejection is always JSON, and an acceptance is empty.
         let refused = client.send(&alone(Request::post("[]")));
         assert_eq!((refused.status, refused.code()), (400, -32600), "{refused}");

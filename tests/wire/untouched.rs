@@ -155,15 +155,3 @@ fn worlds_with_a_trait_are_untouched() {
         assert_eq!(status, if world == World::Draining { 503 } else { 200 }, "{world:?}");
     }
 }
-
-/// A GET of a session that offers no stream is refused, so it keeps nothing alive either.
-#[test]
-fn a_get_without_a_stream_keeps_no_session_alive() {
-    let server = Server::start();
-    let session = server.session();
-    server.clock.advance_ms(IDLE_MS - 1);
-    assert_eq!(server.send(&Request::get().session(&session)).status, 405);
-    server.clock.advance_ms(1);
-    server.handle.sweep();
-    assert_eq!(server.handle.sessions(), 0);
-}

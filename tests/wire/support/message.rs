@@ -181,7 +181,17 @@ impl Response {
         content[0]["text"].as_str().unwrap_or_else(|| panic!("no text: {self}")).to_owned()
     }
 
-    /// The messages of an event stream that is complete.
+    /// The messages of an event stream that is complete, without what primes the client.
+    #[track_caller]
+    pub fn messages(&self) -> Vec<Value> {
+        self.events()
+            .iter()
+            .filter(|event| event.data.as_deref() != Some(""))
+            .map(|event| event.json())
+            .collect()
+    }
+
+    /// The events of an event stream that is complete.
     #[track_caller]
     pub fn events(&self) -> Vec<super::read::Event> {
         assert_eq!(self.header("content-type"), Some("text/event-stream"), "{self}");

@@ -14,6 +14,7 @@ pub mod party;
 pub mod pieces;
 pub mod read;
 pub mod server;
+pub mod source;
 pub mod tools;
 
 pub use http1::Http1;
@@ -21,6 +22,7 @@ pub use http2::Http2;
 pub use lavish::{Visitor, lavish};
 pub use message::{Framing, Request, Response};
 pub use server::Server;
+pub use source::Source;
 
 /// A protocol that every request can be sent over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

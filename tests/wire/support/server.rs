@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use twolane::base::clock::{Clock, ManualClock};
 use twolane::conn::stop::{Phase, Stop};
@@ -89,7 +89,13 @@ impl Server {
     /// Opens a session of the newest legacy revision that is ready, and gives its id.
     #[track_caller]
     pub fn session(&self) -> String {
-        let id = self.open_session(messages::LEGACY);
+        self.session_of(messages::LEGACY)
+    }
+
+    /// Opens a session that is ready.
+    #[track_caller]
+    pub fn session_of(&self, version: &str) -> String {
+        let id = self.open_session(version);
         let ready = messages::notification("notifications/initialized").to_string();
         let response = self.send(&Request::post(ready).header("Mcp-Session-Id", &id));
         assert_eq!(response.status, 202, "{response}");
@@ -102,6 +108,16 @@ impl Server {
         let response = self.send(&messages::initialize(version));
         assert_eq!(response.result()["protocolVersion"], version, "{response}");
         response.header("mcp-session-id").expect("a session").to_owned()
+    }
+
+    /// Waits until what is looked at is as `wanted` says.
+    #[track_caller]
+    pub fn wait_until(&self, what: &str, wanted: impl Fn(&Self) -> bool) {
+        let patience = Instant::now() + Duration::from_secs(20);
+        while !wanted(self) {
+            assert!(Instant::now() < patience, "it never came to that: {what}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// How often each row of the rejection table was met so far.

@@ -1,0 +1,130 @@
+//! What a POST runs: one call, or those of a batch. On a session a call that goes on is known by its request id, so that the client can cancel
+//! it.
+
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+use super::batch::BatchPending;
+use crate::methods::{self, Step};
+use crate::reply::{Exchange, Reply, envelope};
+use crate::session::flight::{Flight, Registered};
+use crate::session::state::Session;
+use crate::tables::versions::Era;
+
+/// JSON-RPC: the server has given the request up.
+const GIVEN_UP: i32 = -32000;
+
+/// One call that goes on. Dropping it cancels its handler.
+#[derive(Debug)]
+pub(super) struct Call {
+    pending: Box<methods::Pending>,
+    registered: Option<Registered>,
+}
+
+/// What became of a call.
+pub(super) enum Turn {
+    /// A message for its stream, as JSON.
+    Event(Vec<u8>),
+    /// The answer stands in the exchange, as JSON.
+    Done(Reply),
+    /// The client has cancelled it. What stands in the exchange is for a client that still waits for an answer.
+    Cancelled(Reply),
+}
+
+impl From<Step> for Turn {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Event(event) => Self::Event(event),
+            Step::Done(reply) => Self::Done(reply),
+        }
+    }
+}
+
+impl Call {
+    pub(super) fn new(pending: Box<methods::Pending>, session: Option<&Arc<Session>>) -> Self {
+        let registered = session.map(|session| session.register(pending.id()));
+        Self { pending, registered }
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Turn> {
+        if let Some(registered) = &self.registered
+            && registered.flight().poll_cancelled(cx).is_ready()
+        {
+            write_given_up(&mut exchange.body, registered.flight().id(), "Request was cancelled");
+            return Poll::Ready(Turn::Cancelled(Reply::json(200)));
+        }
+        self.pending.poll(cx, exchange).map(Turn::from)
+    }
+
+    pub(super) const fn era(&self) -> Era {
+        self.pending.era()
+    }
+
+    fn flight(&self) -> Option<&Arc<Flight>> {
+        self.registered.as_ref().map(Registered::flight)
+    }
+}
+
+/// All that a POST runs.
+#[derive(Debug)]
+pub(super) enum Calls {
+    One(Call),
+    Batch(BatchPending),
+    Listen(Box<methods::Listening>),
+}
+
+impl Calls {
+    pub(super) fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Turn> {
+        match self {
+            Self::One(call) => call.poll(cx, exchange),
+            Self::Batch(batch) => batch.poll(cx, exchange),
+            Self::Listen(listening) => listening.poll(cx, exchange).map(Turn::from),
+        }
+    }
+
+    pub(super) const fn era(&self) -> Era {
+        match self {
+            Self::One(call) => call.era(),
+            Self::Batch(_) => Era::Legacy,
+            Self::Listen(_) => Era::Modern,
+        }
+    }
+
+    /// The session that they belong to.
+    pub(super) fn session(&self) -> Option<&Arc<Session>> {
+        match self {
+            Self::One(call) => call.registered.as_ref().map(Registered::session),
+            Self::Batch(batch) => Some(batch.session()),
+            Self::Listen(_) => None,
+        }
+    }
+
+    /// Everything that can be cancelled.
+    pub(super) fn flights(&self) -> Vec<Arc<Flight>> {
+        match self {
+            Self::One(call) => call.flight().cloned().into_iter().collect(),
+            Self::Batch(batch) => batch.calls().filter_map(Call::flight).cloned().collect(),
+            Self::Listen(_) => Vec::new(),
+        }
+    }
+
+    /// The answer in the place of one that is too long to be kept until its client comes back.
+    pub(super) fn too_long(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::One(call) => call.flight().map(|flight| {
+                let mut out = Vec::new();
+                let text = "The answer was too long to be kept until its client came back; see replay_bytes";
+                write_given_up(&mut out, flight.id(), text);
+                out
+            }),
+            Self::Batch(_) | Self::Listen(_) => None,
+        }
+    }
+}
+
+fn write_given_up(out: &mut Vec<u8>, id: &[u8], text: &str) {
+    out.clear();
+    envelope::begin(out);
+    out.extend_from_slice(id);
+    envelope::write_error_member(out, GIVEN_UP, text, None);
+}

@@ -1,0 +1,302 @@
+//! The streams of one session, made when it first needs one: what each has carried, who reads it, which calls are in flight. Everything
+//! here happens under the session's lock; what must happen after it is noted in [`After`].
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::task::Waker;
+
+use super::commons::{Commons, Permit};
+use super::event_id::EventId;
+use super::flight::Flight;
+use super::log::{Kind, Life, Log, Place};
+use crate::reply::sse;
+
+/// What is to be done once the session's lock is free: foreign code runs then.
+#[derive(Debug, Default)]
+pub(super) struct After {
+    pub(super) wake: Vec<Waker>,
+    pub(super) cancel: Vec<Arc<Flight>>,
+}
+
+impl After {
+    pub(super) fn run(self) {
+        self.wake.into_iter().for_each(Waker::wake);
+        for flight in self.cancel {
+            flight.cancel();
+        }
+    }
+}
+
+/// What a session has beside its state.
+#[derive(Debug)]
+pub(super) struct Streams {
+    commons: Arc<Commons>,
+    tag: u32,
+    /// By number.
+    logs: BTreeMap<u64, Log>,
+    readers: u64,
+    flights: HashMap<u64, Arc<Flight>>,
+    flown: u64,
+    /// How many of its calls run on without their client.
+    detached: Arc<AtomicU64>,
+    pub(super) after: After,
+}
+
+/// What came of looking for the stream that a client comes back to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It goes on with this event.
+    At(u64),
+    /// It is over, and the client has all of it.
+    Over,
+    /// It is not there, or a part that the client has not seen is gone.
+    Lost,
+}
+
+impl Streams {
+    pub(super) fn new(commons: &Arc<Commons>, tag: u32) -> Self {
+        Self {
+            commons: Arc::clone(commons),
+            tag,
+            logs: BTreeMap::new(),
+            readers: 0,
+            flights: HashMap::new(),
+            flown: 0,
+            detached: Arc::default(),
+            after: After::default(),
+        }
+    }
+
+    /// Whether there is nothing here.
+    pub(super) fn is_empty(&self) -> bool {
+        self.logs.is_empty() && self.flights.is_empty()
+    }
+
+    /// Notes a call, and gives its key.
+    pub(super) fn register(&mut self, flight: &Arc<Flight>) -> u64 {
+        self.flown += 1;
+        self.flights.insert(self.flown, Arc::clone(flight));
+        self.flown
+    }
+
+    pub(super) fn unregister(&mut self, key: u64) {
+        self.flights.remove(&key);
+    }
+
+    /// Cancels every call with this id.
+    pub(super) fn cancel(&mut self, id: &[u8]) {
+        self.after.cancel.extend(self.flights.values().filter(|flight| flight.id() == id).cloned());
+    }
+
+    /// Leave for a call without a stream to run on.
+    pub(super) fn permit(&self) -> Option<Permit> {
+        Permit::take(&self.commons, &self.detached)
+    }
+
+    /// Opens the stream `number` and gives its reader. With `primed`, its first event has no data.
+    pub(super) fn open(&mut self, number: u64, kind: Kind, primed: bool, flights: Vec<Arc<Flight>>) -> u64 {
+        let mut log = Log::new(kind, &self.commons, flights);
+        if primed {
+            let id = EventId { tag: self.tag, stream: number, event: 0 };
+            let mut event = Vec::with_capacity(32);
+            sse::write_priming(&mut event, |out| id.write(out));
+            log.push(event.into());
+        }
+        let (first, kind) = (0, log.kind);
+        self.logs.insert(number, log);
+        self.limit(kind);
+        self.place(number, first)
+    }
+
+    /// Looks for the stream that goes on after `event`.
+    pub(super) fn find(&self, event: EventId) -> Found {
+        let Some(log) = self.logs.get(&event.stream).filter(|_| event.tag == self.tag) else {
+            return Found::Lost;
+        };
+        if !log.continues_after(event.event) {
+            return Found::Lost;
+        }
+        let over = log.life != Life::Open && log.kind == Kind::Call && event.event + 1 == log.end();
+        if over { Found::Over } else { Found::At(event.event + 1) }
+    }
+
+    /// Lets a client come back to a stream, and gives its reader.
+    pub(super) fn resume(&mut self, number: u64, next: u64) -> u64 {
+        if let Some(log) = self.logs.get_mut(&number) {
+            if log.kind == Kind::Listen {
+                log.life = Life::Open;
+            }
+            if log.place.is_none() {
+                let kind = log.kind;
+                self.limit(kind);
+            }
+        }
+        self.place(number, next)
+    }
+
+    /// Puts a new reader in the place of whoever read the stream before.
+    fn place(&mut self, number: u64, next: u64) -> u64 {
+        self.readers += 1;
+        let Some(log) = self.logs.get_mut(&number) else { return self.readers };
+        let old = log.place.replace(Place { reader: self.readers, next, cut: None, waker: None });
+        self.after.wake.extend(old.and_then(|place| place.waker));
+        self.after.wake.extend(log.writer.take());
+        log.permit = None;
+        if log.kind == Kind::Listen && self.commons.is_draining() {
+            self.cut(number, self.commons.bounds.retry_ms);
+        }
+        self.readers
+    }
+
+    /// Makes room for one more stream that listens.
+    fn limit(&mut self, kind: Kind) {
+        let listening = || self.listening().map(|(_, number)| number);
+        if kind == Kind::Listen
+            && listening().count() >= self.commons.bounds.get_streams
+            && let Some((_, oldest)) = self.listening().min()
+        {
+            self.cut(oldest, self.commons.bounds.retry_ms);
+        }
+    }
+
+    pub(super) fn get(&mut self, number: u64) -> Option<&mut Log> {
+        self.logs.get_mut(&number)
+    }
+
+    /// Records an event.
+    pub(super) fn append(&mut self, number: u64, json: &[u8]) {
+        let tag = self.tag;
+        let Some(log) = self.logs.get_mut(&number).filter(|log| log.life == Life::Open) else { return };
+        let id = EventId { tag, stream: number, event: log.end() };
+        let mut event = Vec::new();
+        sse::write_event_with_id(&mut event, |out| id.write(out), json);
+        log.push(event.into());
+        self.after.wake.extend(log.reader_waker());
+        self.trim(number);
+    }
+
+    /// Ends a stream; `answered` when its last event is its call's answer.
+    pub(super) fn finish(&mut self, number: u64, answered: bool) {
+        let Some(log) = self.logs.get_mut(&number) else { return };
+        log.finish(answered);
+        self.after.wake.extend(log.reader_waker());
+        self.forget_left();
+    }
+
+    /// Forgets what is over the bounds: of the stream, then of the session and of the server, finished streams first.
+    pub(super) fn trim(&mut self, number: u64) {
+        let commons = Arc::clone(&self.commons);
+        let bounds = &commons.bounds;
+        if let Some(log) = self.logs.get_mut(&number) {
+            log.trim(bounds);
+        }
+        let over = |logs: &BTreeMap<u64, Log>| {
+            commons.replay_bytes() > bounds.all_bytes
+                || logs.values().map(Log::bytes).sum::<usize>() > bounds.session_bytes
+        };
+        while over(&self.logs) {
+            if let Some(oldest) = self.oldest_left() {
+                self.logs.remove(&oldest);
+            } else if !self.logs.values_mut().any(Log::forget_first) {
+                break;
+            }
+        }
+    }
+
+    fn oldest_left(&self) -> Option<u64> {
+        self.logs.iter().find(|(_, log)| log.is_left()).map(|(number, _)| *number)
+    }
+
+    /// A reader has gone. Its stream's call runs on, if it may.
+    pub(super) fn leave(&mut self, number: u64, reader: u64) {
+        let permit = self.permit();
+        let Some(log) = self.logs.get_mut(&number) else { return };
+        let Some(place) = log.place.take_if(|place| place.reader == reader) else { return };
+        self.after.wake.extend(place.waker.into_iter().chain(log.writer.take()));
+        match (log.kind, log.life) {
+            (Kind::Call, Life::Open) if permit.is_some() => log.permit = permit,
+            (Kind::Call, Life::Open) => {
+                tracing::warn!(
+                    "a call ends with its connection: as many as may run on without their clients"
+                );
+                self.after.cancel.append(&mut log.flights);
+            }
+            (Kind::Listen, Life::Open) => log.finish(false),
+            (Kind::Call | Kind::Listen, Life::Finished { .. }) => {}
+        }
+        self.trim(number);
+        self.forget_left();
+        self.wake_newest();
+    }
+
+    /// Forgets the oldest finished streams beyond as many as are kept.
+    fn forget_left(&mut self) {
+        let left = self.logs.values().filter(|log| log.is_left()).count();
+        for _ in self.commons.bounds.finished..left {
+            if let Some(oldest) = self.oldest_left() {
+                self.logs.remove(&oldest);
+            }
+        }
+    }
+
+    /// Forgets finished streams whose time is over.
+    pub(super) fn sweep(&mut self, now_ms: u64) {
+        let keep = self.commons.bounds.finished_ms;
+        self.logs.retain(|_, log| match (&log.place, &mut log.life) {
+            (None, Life::Finished { at_ms, .. }) => {
+                now_ms.saturating_sub(*at_ms.get_or_insert(now_ms)) < keep
+            }
+            (Some(_), _) | (None, Life::Open) => true,
+        });
+    }
+
+    /// The readers that listen, and their streams.
+    fn listening(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.logs.iter().filter(|(_, log)| log.kind == Kind::Listen).filter_map(|(&number, log)| {
+            let place = log.place.as_ref().filter(|place| place.cut.is_none())?;
+            Some((place.reader, number))
+        })
+    }
+
+    /// The stream that gets what the server has to say outside of any call: one alone, the newest.
+    pub(super) fn newest(&self) -> Option<u64> {
+        self.listening().max().map(|(_, number)| number)
+    }
+
+    /// Lets the newest stream look whether there is something for it.
+    pub(super) fn wake_newest(&mut self) {
+        if let Some(newest) = self.newest()
+            && let Some(log) = self.logs.get_mut(&newest)
+        {
+            self.after.wake.extend(log.reader_waker());
+        }
+    }
+
+    /// Ends a stream's connection early, behind what has been sent.
+    pub(super) fn cut(&mut self, number: u64, retry_ms: u64) {
+        let Some(log) = self.logs.get_mut(&number) else { return };
+        let end = log.end();
+        if let Some(place) = &mut log.place {
+            place.cut.get_or_insert((end, retry_ms));
+            self.after.wake.extend(place.waker.take());
+        }
+    }
+
+    /// Ends the connections of all that listen.
+    pub(super) fn drain(&mut self) {
+        let listening: Vec<u64> = self.listening().map(|(_, number)| number).collect();
+        for number in listening {
+            self.cut(number, self.commons.bounds.retry_ms);
+        }
+    }
+
+    /// The session has ended: everybody who waits for any of this is told so.
+    pub(super) fn end(mut self) -> After {
+        for mut log in std::mem::take(&mut self.logs).into_values() {
+            self.after.wake.extend(log.reader_waker().into_iter().chain(log.writer.take()));
+        }
+        self.after.cancel.extend(self.flights.into_values());
+        self.after
+    }
+}
