@@ -125,12 +125,20 @@ features! {
     CompletionContext: V2025_06_18;
     /// `lastModified` in annotations.
     LastModified: V2025_06_18;
+    /// `elicitation/create`.
+    Elicitation: V2025_06_18;
     /// A version header that must match the negotiated one.
     VersionHeader: V2025_06_18;
     /// `icons`; `description` and `websiteUrl` on implementations.
     Icons: V2025_11_25;
     /// Priming events, and streams that the server ends early for the client to come back to.
     Priming: V2025_11_25 ..= V2025_11_25;
+    /// `mode` in elicitations: pages beside forms. Forms with several choices, titled ones, and defaults for every field.
+    ElicitationModes: V2025_11_25;
+    /// `elicitationId`, and `notifications/elicitation/complete`.
+    ElicitationIds: V2025_11_25 ..= V2025_11_25;
+    /// Tools in sampling, turns of several blocks, and parts of the capability.
+    SamplingTools: V2025_11_25;
     /// `extensions` among the capabilities.
     Extensions: V2026_07_28;
     /// `structuredContent` of any JSON type, and output schemas of any type.

@@ -8,7 +8,7 @@ use twolane::tables::versions::{Era, Revision};
 use crate::deviations::Deviation;
 use crate::official::Official;
 use crate::support::read::Event;
-use crate::support::{Server, Visitor, lavish, messages};
+use crate::support::{Server, Visitor, able, lavish, messages};
 
 /// Members that the schema does not name are faults here, but for places that are open by intent.
 const CLOSED: &[Deviation] = &[Deviation {
@@ -97,6 +97,36 @@ fn notifications_are_what_their_revision_has() {
         assert_message_fits(official, "LoggingMessageNotification", log);
         assert_fits(official, "CallToolResult", &result["result"]);
     }
+}
+
+/// What clients are asked, on their streams or in the results of calls.
+#[test]
+fn questions_are_what_their_revision_has() {
+    let Some(revisions) = Official::all(&[CLOSED]) else { return };
+    let server = Server::with(lavish);
+    let mut asked = 0;
+    for visitor in Visitor::all(&server, &able()) {
+        let official = revisions.iter().find(|official| official.revision == visitor.revision).unwrap();
+        for (tool, definition) in [
+            ("ask_form", "ElicitRequest"),
+            ("ask_several", "ElicitRequest"),
+            ("ask_page", "ElicitRequest"),
+            ("ask_model", "CreateMessageRequest"),
+            ("ask_model_with_tools", "CreateMessageRequest"),
+            ("ask_roots", "ListRootsRequest"),
+        ] {
+            let Some(question) = visitor.question(tool) else { continue };
+            asked += 1;
+            match visitor.revision.era() {
+                Era::Legacy => assert_message_fits(official, definition, &question),
+                Era::Modern => assert_fits(official, definition, &question),
+            }
+        }
+        if visitor.revision.era() == Era::Modern {
+            assert_fits(official, "InputRequiredResult", &visitor.call("ask_form"));
+        }
+    }
+    assert_eq!(asked, 2 * (2 + 3 + 6 + 6), "old revisions know fewer questions");
 }
 
 /// A message that the server sends of its own accord. Older schemas name the members of its envelope elsewhere.

@@ -4,17 +4,18 @@
 use serde_json::{Value, json};
 use twolane::tables::versions::{Era, Feature, Revision};
 
-use crate::support::{Server, Visitor, lavish, messages};
+use crate::support::{Server, Visitor, able, lavish, messages};
 
 /// Which revisions have a feature, oldest first.
 const fn expected(feature: Feature) -> [bool; 4] {
-    const FIRST_ALONE: [bool; 4] = [true, false, false, false];
+    const V2025_03_26_ALONE: [bool; 4] = [true, false, false, false];
     const ALL: [bool; 4] = [true; 4];
     const SINCE_2025_06_18: [bool; 4] = [false, true, true, true];
     const SINCE_2025_11_25: [bool; 4] = [false, false, true, true];
+    const V2025_11_25_ALONE: [bool; 4] = [false, false, true, false];
     const SINCE_2026_07_28: [bool; 4] = [false, false, false, true];
     match feature {
-        Feature::Batches => FIRST_ALONE,
+        Feature::Batches => V2025_03_26_ALONE,
         Feature::ToolAnnotations => ALL,
         Feature::Titles
         | Feature::StructuredContent
@@ -22,10 +23,11 @@ const fn expected(feature: Feature) -> [bool; 4] {
         | Feature::Meta
         | Feature::LastModified
         | Feature::CompletionContext
+        | Feature::Elicitation
         | Feature::VersionHeader => SINCE_2025_06_18,
-        Feature::Icons => SINCE_2025_11_25,
-        // Modern streams are not come back to.
-        Feature::Priming => [false, false, true, false],
+        Feature::Icons | Feature::ElicitationModes | Feature::SamplingTools => SINCE_2025_11_25,
+        // Modern streams are not come back to, and modern clients learn by asking again.
+        Feature::Priming | Feature::ElicitationIds => V2025_11_25_ALONE,
         Feature::Extensions | Feature::AnyStructuredContent | Feature::ModernResults => SINCE_2026_07_28,
     }
 }
@@ -101,6 +103,18 @@ fn shows(feature: Feature, visitor: &Visitor<'_>) -> bool {
             let primes = events.iter().map(|event| event.data.as_deref() == Some("")).collect::<Vec<_>>();
             assert!(!primes[1..].contains(&true), "the first event alone primes: {events:?}");
             primes[0]
+        }
+        Feature::Elicitation => visitor.question("ask_form").is_some(),
+        Feature::ElicitationModes => {
+            let mode = visitor.question("ask_form").is_some_and(|form| has(&form["params"], "mode"));
+            agree([mode, visitor.question("ask_several").is_some(), visitor.question("ask_page").is_some()])
+        }
+        Feature::ElicitationIds => {
+            visitor.question("ask_page").is_some_and(|page| has(&page["params"], "elicitationId"))
+        }
+        Feature::SamplingTools => {
+            assert!(visitor.question("ask_model").is_some());
+            visitor.question("ask_model_with_tools").is_some_and(|question| has(&question["params"], "tools"))
         }
         Feature::Extensions => has(&visitor.welcome()["capabilities"], "extensions"),
         Feature::ModernResults => {
@@ -202,7 +216,7 @@ fn link(visitor: &Visitor<'_>) -> Value {
 #[test]
 fn every_revision_shows_its_features_and_no_others() {
     let server = Server::with(lavish);
-    for visitor in Visitor::all(&server, &json!({})) {
+    for visitor in Visitor::all(&server, &able()) {
         let revision = visitor.revision;
         for &feature in Feature::ALL {
             let wanted = expected(feature)[revision.index()];

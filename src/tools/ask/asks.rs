@@ -7,7 +7,7 @@ use super::error::AskError;
 use super::memory::Memory;
 use super::question::Question;
 use crate::session::requests::{RequestId, Waiting};
-use crate::tables::versions::{Era, Revision};
+use crate::tables::versions::{Era, Feature};
 use crate::tools::call::CallShared;
 use crate::tools::mailbox::{Item, Mailbox, wake};
 use crate::tools::produced::InputRequired;
@@ -252,7 +252,7 @@ impl CallShared {
     }
 
     pub(in crate::tools) fn completes_elicitations(&self) -> bool {
-        self.revision() == Revision::V2025_11_25
+        self.revision().has(Feature::ElicitationIds)
     }
 }
 

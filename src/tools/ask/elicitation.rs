@@ -10,7 +10,7 @@ use super::form::{Form, adapt};
 use super::question::Question;
 use crate::schema::OutputSchema;
 use crate::tables::capabilities::Capability;
-use crate::tables::versions::Revision;
+use crate::tables::versions::{Feature, Revision};
 
 /// A question to the user of the client: a form to fill in, or a page to open.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,10 +108,10 @@ impl Question for Elicitation {
     }
 
     fn params(&self, revision: Revision) -> Result<Option<Value>, AskError> {
-        if revision < Revision::V2025_06_18 {
+        if !revision.has(Feature::Elicitation) {
             return Err(AskError::NotInRevision { what: "elicitation", revision });
         }
-        let modes = revision >= Revision::V2025_11_25;
+        let modes = revision.has(Feature::ElicitationModes);
         match &self.mode {
             Mode::Form(schema) => {
                 let schema = adapt(schema.clone(), revision)?;
@@ -130,7 +130,7 @@ impl Question for Elicitation {
                     return Err(AskError::InvalidQuestion("the url is none".to_owned()));
                 }
                 let mut params = json!({"mode": "url", "message": self.message, "url": url});
-                if revision == Revision::V2025_11_25 {
+                if revision.has(Feature::ElicitationIds) {
                     params["elicitationId"] = match id {
                         Some(id) => id.clone().into(),
                         None => random_id()?.into(),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::error::AskError;
-use crate::tables::versions::Revision;
+use crate::tables::versions::{Feature, Revision};
 
 /// What a form asks for, field by field.
 ///
@@ -242,7 +242,7 @@ pub(super) fn adapt(mut schema: Value, revision: Revision) -> Result<Value, AskE
                 return Err(fault(&text));
             }
         }
-        if revision < Revision::V2025_11_25 {
+        if !revision.has(Feature::ElicitationModes) {
             make_plain(field, &kind, revision)?;
         }
     }

@@ -6,7 +6,7 @@ use super::error::AskError;
 use super::question::Question;
 use super::turn::{Block, Turn, Turns};
 use crate::tables::capabilities::Capability;
-use crate::tables::versions::Revision;
+use crate::tables::versions::{Feature, Revision};
 use crate::tools::content::Role;
 use crate::tools::spec::ToolSpec;
 
@@ -224,14 +224,14 @@ impl Question for Sampling {
             needs.push(Capability::SamplingTools);
         }
         // Before it could be declared, everybody took it.
-        if self.context != IncludeContext::None && revision >= Revision::V2025_11_25 {
+        if self.context != IncludeContext::None && revision.has(Feature::SamplingTools) {
             needs.push(Capability::SamplingContext);
         }
         needs
     }
 
     fn params(&self, revision: Revision) -> Result<Option<Value>, AskError> {
-        if self.has_tools() && revision < Revision::V2025_11_25 {
+        if self.has_tools() && !revision.has(Feature::SamplingTools) {
             return Err(AskError::NotInRevision { what: "sampling with tools", revision });
         }
         if self.turns.is_empty() {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::error::AskError;
-use crate::tables::versions::Revision;
+use crate::tables::versions::{Feature, Revision};
 use crate::tools::content::{Content, Role};
 
 /// What one side says.
@@ -67,7 +67,7 @@ impl Turn {
 
 /// Whether a turn may have several blocks, and be about tools.
 fn has_lists(revision: Revision) -> bool {
-    revision >= Revision::V2025_11_25
+    revision.has(Feature::SamplingTools)
 }
 
 /// One piece of what is said. What else came with it (annotations, `_meta`) is in `more`, and goes back with it.

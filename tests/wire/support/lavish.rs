@@ -6,13 +6,14 @@ use twolane::LogLevel;
 use twolane::server::Builder;
 use twolane::tables::versions::{Era, Revision};
 use twolane::tools::{
-    CompletionInput, Content, Contents, Context, Icon, Prompt, PromptArgument, PromptMessage, PromptResult,
-    RawTool, ReadResult, Resource, ResourceLink, ResourceTemplate, Role, ServerInfo, TaskSupport, Theme,
-    ToolAnnotations, ToolResult, Typed,
+    CompletionInput, Content, Contents, Context, Elicitation, Field, Form, Format, Icon, IncludeContext,
+    Prompt, PromptArgument, PromptMessage, PromptResult, RawTool, ReadResult, Resource, ResourceLink,
+    ResourceTemplate, Role, Sampling, ServerInfo, TaskSupport, Theme, ToolAnnotations, ToolChoice, ToolError,
+    ToolResult, ToolSpec, Typed,
 };
 
 use super::message::Response;
-use super::party::Party;
+use super::party::{Party, Talk};
 use super::{Server, messages};
 
 const KEY: &str = "example.test/k";
@@ -133,6 +134,85 @@ fn prompts(builder: Builder) -> Builder {
     )
 }
 
+fn form() -> Form {
+    let choices = [("a", "A"), ("b", "B")];
+    Form::new()
+        .field(
+            "text",
+            Field::string().title("T").description("D").min_length(1).max_length(9).format(Format::Email),
+        )
+        .field("default", Field::string().default("d"))
+        .field("number", Field::number().minimum(0).maximum(9))
+        .field("integer", Field::integer().default(1))
+        .field("boolean", Field::boolean().default(true))
+        .field("one", Field::one_of(["a", "b"]))
+        .optional("titled", Field::one_of_titled(choices))
+}
+
+fn sampling() -> Sampling {
+    Sampling::new("Hi", 10)
+        .system_prompt("Be brief.")
+        .temperature(0.5)
+        .stop_sequences(["."])
+        .metadata(serde_json::Map::from_iter([("k".to_owned(), json!(1))]))
+        .hint("a-model")
+        .cost_priority(0.1)
+        .speed_priority(0.2)
+        .intelligence_priority(0.3)
+}
+
+/// Asks the client for all there is to ask for.
+fn asking(builder: Builder) -> Builder {
+    let several = || {
+        let titled = Field::any_of_titled([("a", "A")]);
+        Form::new()
+            .field("several", Field::any_of(["a", "b"]).min_items(1).max_items(2))
+            .field("titled", titled)
+    };
+    let page = || Elicitation::url("Open it.", "https://example.test/").id("page");
+    let with_tools = || {
+        let mut tool = ToolSpec::new("t", "A tool.", json!({"type": "object"}));
+        tool.title = Some("T".to_owned());
+        sampling().include_context(IncludeContext::ThisServer).tool(tool).tool_choice(ToolChoice::Auto)
+    };
+    builder
+        .tool(Typed::new("ask_form", "Asks.", |_: Value, context: Context| async move {
+            context
+                .elicit("k", Elicitation::form("Fill it in.", form()))
+                .await
+                .map(|_| "done")
+                .map_err(ToolError::from)
+        }))
+        .tool(Typed::new("ask_several", "Asks.", move |_: Value, context: Context| async move {
+            context
+                .elicit("k", Elicitation::form("Choose.", several()))
+                .await
+                .map(|_| "done")
+                .map_err(ToolError::from)
+        }))
+        .tool(Typed::new("ask_page", "Asks.", move |_: Value, context: Context| async move {
+            context.elicit("k", page()).await.map(|_| "done").map_err(ToolError::from)
+        }))
+        .tool(Typed::new("ask_model", "Asks.", |_: Value, context: Context| async move {
+            context.sample("k", sampling()).await.map(|_| "done").map_err(ToolError::from)
+        }))
+        .tool(Typed::new("ask_model_with_tools", "Asks.", move |_: Value, context: Context| async move {
+            context.sample("k", with_tools()).await.map(|_| "done").map_err(ToolError::from)
+        }))
+        .tool(Typed::new("ask_roots", "Asks.", |_: Value, context: Context| async move {
+            context.roots("k").await.map(|_| "done").map_err(ToolError::from)
+        }))
+}
+
+/// A client that can do everything.
+pub fn able() -> Value {
+    json!({
+        "elicitation": {"form": {}, "url": {}},
+        "sampling": {"tools": {}, "context": {}},
+        "roots": {},
+    })
+}
+
 /// Tells the client about what it does.
 fn talking(builder: Builder) -> Builder {
     builder.tool(Typed::new("talk", "Reports and logs.", |_: Value, context: Context| async move {
@@ -143,9 +223,9 @@ fn talking(builder: Builder) -> Builder {
 }
 
 /// Registers `lavish` among the tools, resources and prompts, and the tools `list`, whose structured content is an array,
-/// and `talk`, which reports progress and logs.
+/// `talk`, which reports progress and logs, and those whose names begin with `ask`.
 pub fn lavish(builder: Builder) -> Builder {
-    talking(prompts(resources(tools(builder.info(info())))))
+    asking(talking(prompts(resources(tools(builder.info(info()))))))
 }
 
 /// Who asks, in one revision.
@@ -182,6 +262,20 @@ impl<'s> Visitor<'s> {
     #[track_caller]
     pub fn call(&self, tool: &str) -> Value {
         self.result("tools/call", messages::call(tool, json!({})))
+    }
+
+    /// The question that a tool asks, as a request; `None` where it is not put to this client. It is left without an answer.
+    pub fn question(&self, tool: &str) -> Option<Value> {
+        let request = self.party.call(tool, json!({}));
+        if self.revision.era() == Era::Modern {
+            let mut result = self.party.send(self.server, &request).result();
+            return result.get_mut("inputRequests").map(|questions| questions["k"].take());
+        }
+        let mut client = self.server.http1();
+        client.write(&request.bytes());
+        let head = client.read_head();
+        assert_eq!(head.status, 200, "{head:?}");
+        (head.header("content-type") == Some("text/event-stream")).then(|| Talk::Http1(client).message())
     }
 
     /// What the server says of itself.

@@ -19,7 +19,7 @@ pub mod tools;
 
 pub use http1::Http1;
 pub use http2::Http2;
-pub use lavish::{Visitor, lavish};
+pub use lavish::{Visitor, able, lavish};
 pub use message::{Framing, Request, Response};
 pub use server::Server;
 pub use source::Source;
