@@ -18,7 +18,10 @@ use twolane::road::auth::{AuthFault, Authenticator};
 use twolane::road::limit::{Caller, RateLimiter, RetryAfter};
 use twolane::road::protocol_fields::supported;
 use twolane::road::settings::Settings;
-use twolane::tools::{Behind, CacheScope, Context, Identity, Json, RawTool, Registry, ServerInfo, Typed};
+use twolane::tools::{
+    Behind, CacheScope, Context, Identity, Json, Prompt, PromptArguments, RawTool, Registry, Resource,
+    ResourceTemplate, ServerInfo, Typed, Variables,
+};
 
 /// Milliseconds without a message after which a session may be swept away.
 pub const SESSION_IDLE_MS: u64 = 1_000;
@@ -207,6 +210,13 @@ impl Default for Tools {
                 async move { value.to_string() }
             },
         )));
+        add(registry.add_resource(Resource::text("file:///x", "x", "what x holds")));
+        let template = |variables: Variables| async move {
+            variables.get("path").map(str::to_owned).unwrap_or_default()
+        };
+        add(registry.add_resource_template(ResourceTemplate::new("file:///{+path}", "files", template)));
+        let prompt = Prompt::new("echo", "Says hello.", |_: PromptArguments| async { "hello" });
+        add(registry.add_prompt(prompt));
         Self { registry, calls }
     }
 }
