@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 macro_rules! topics {
     ($($(#[doc = $doc:literal])+ $variant:ident = $method:literal, $filter:literal;)+) => {
         /// A list that may change.
+        #[allow(clippy::enum_variant_names, reason = "there may be topics that are no lists")]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Topic { $($(#[doc = $doc])+ $variant,)+ }

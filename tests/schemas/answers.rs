@@ -1,14 +1,17 @@
 //! What a server that says all there is to say answers to each revision: what the revision's official schema has, and not one member
 //! more.
 
+use std::collections::BTreeSet;
+
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 use twolane::tables::versions::{Era, Revision};
+use twolane::tools::{Prompt, Resource, Typed};
 
 use crate::deviations::Deviation;
 use crate::official::Official;
 use crate::support::read::Event;
-use crate::support::{Server, Visitor, able, lavish, messages};
+use crate::support::{Request, Server, Source, Visitor, able, lavish, messages};
 
 /// Members that the schema does not name are faults here, but for places that are open by intent.
 const CLOSED: &[Deviation] = &[Deviation {
@@ -127,6 +130,67 @@ fn questions_are_what_their_revision_has() {
         }
     }
     assert_eq!(asked, 2 * (2 + 3 + 6 + 6), "old revisions know fewer questions");
+}
+
+/// The notifications of changes, and their definitions.
+const CHANGES: [(&str, &str); 4] = [
+    ("notifications/tools/list_changed", "ToolListChangedNotification"),
+    ("notifications/prompts/list_changed", "PromptListChangedNotification"),
+    ("notifications/resources/list_changed", "ResourceListChangedNotification"),
+    ("notifications/resources/updated", "ResourceUpdatedNotification"),
+];
+
+/// What clients are told of changes, on the streams that they keep open for it.
+#[test]
+fn announcements_are_what_their_revision_has() {
+    let Some(revisions) = Official::all(&[CLOSED]) else { return };
+    for at in 0..2 * revisions.len() {
+        let server = Server::with(lavish);
+        let visitor = Visitor::all(&server, &json!({})).remove(at);
+        let official = revisions.iter().find(|official| official.revision == visitor.revision).unwrap();
+        let uri = "test://lavish";
+        let mut source = match &visitor.party.session {
+            Some(session) => {
+                let get = Request::get().header("Mcp-Session-Id", session);
+                Source::open(&server, visitor.party.protocol, &get)
+            }
+            None => {
+                let all = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"];
+                let mut filter = json!({"resourceSubscriptions": [uri]});
+                all.iter().for_each(|topic| filter[topic] = json!(true));
+                let listen =
+                    visitor.party.request(7, "subscriptions/listen", json!({"notifications": filter}));
+                Source::open(&server, visitor.party.protocol, &listen)
+            }
+        };
+        let mut next = || loop {
+            let event = source.next().expect("the stream goes on");
+            if event.data.as_deref().is_some_and(|data| !data.is_empty()) {
+                break event.json();
+            }
+        };
+        if visitor.revision.era() == Era::Modern {
+            assert_message_fits(official, "SubscriptionsAcknowledgedNotification", &next());
+        }
+        let registry = server.handle.registry();
+        registry.resource_updated(uri);
+        registry.add(Typed::immediate("late", "Late.", |_: Value| "x")).unwrap();
+        registry.add_prompt(Prompt::new("late", "Late.", |_| async { "x" })).unwrap();
+        registry.add_resource(Resource::text("test://late", "late", "x")).unwrap();
+        // A burst may be announced in parts, so one change more than once.
+        let mut awaited: BTreeSet<&str> = CHANGES.iter().map(|(method, _)| *method).collect();
+        if visitor.revision.era() == Era::Legacy {
+            // Nothing is subscribed to.
+            awaited.remove("notifications/resources/updated");
+        }
+        while !awaited.is_empty() {
+            let message = next();
+            let (method, definition) =
+                CHANGES.iter().find(|(method, _)| message["method"] == *method).expect("a change");
+            awaited.remove(method);
+            assert_message_fits(official, definition, &message);
+        }
+    }
 }
 
 /// A message that the server sends of its own accord. Older schemas name the members of its envelope elsewhere.
