@@ -43,6 +43,8 @@ pub struct Pending {
 pub enum Step {
     /// A notification for the call's stream, as JSON.
     Event(Vec<u8>),
+    /// The stream's connection is to end, and the client to come back after so many milliseconds.
+    Close(u64),
     /// The answer stands in the exchange, as JSON.
     Done(Reply),
 }
@@ -68,6 +70,10 @@ impl Pending {
         cx: &mut task::Context<'_>,
     ) -> Result<Outcome, Refusal<'static>> {
         let polled = running.poll(cx);
+        if polled.is_ready() {
+            // There is nothing to come back for.
+            let _ = running.take_close();
+        }
         let first = if answering.may_stream { running.take_notification() } else { None };
         let produced = match polled {
             Poll::Pending => {
@@ -131,6 +137,11 @@ impl Pending {
                 && let Poll::Ready(produced) = self.running.poll(cx)
             {
                 self.produced = Some(settle(produced, &self.running, self.sealing.as_ref()));
+            }
+            if self.first.is_none()
+                && let Some(retry_ms) = self.running.take_close()
+            {
+                return Poll::Ready(Step::Close(retry_ms));
             }
             match self.first.take().or_else(|| self.running.take_notification()) {
                 Some(notification) if self.may_stream => {

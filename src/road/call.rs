@@ -25,6 +25,8 @@ pub(super) struct Call {
 pub(super) enum Turn {
     /// A message for its stream, as JSON.
     Event(Vec<u8>),
+    /// The stream's connection is to end, and the client to come back after so many milliseconds.
+    Close(u64),
     /// The answer stands in the exchange, as JSON.
     Done(Reply),
     /// The client has cancelled it. What stands in the exchange is for a client that still waits for an answer.
@@ -35,6 +37,7 @@ impl From<Step> for Turn {
     fn from(step: Step) -> Self {
         match step {
             Step::Event(event) => Self::Event(event),
+            Step::Close(retry_ms) => Self::Close(retry_ms),
             Step::Done(reply) => Self::Done(reply),
         }
     }

@@ -76,17 +76,27 @@ pub fn request(
     }
 }
 
-/// Takes a notification: `notifications/initialized` makes the session ready, any other is accepted as it is. One whose params are not
-/// what its method says is accepted too, and changes nothing.
+/// Takes a notification: `notifications/initialized` makes the session ready, `notifications/cancelled` cancels every call of the session
+/// that goes on and has the id, any other is accepted as it is. One whose params are not what its method says is accepted too, and changes
+/// nothing.
 pub fn notification(
     _validated: &Validated,
     method: &str,
     params: Option<Value<'_, '_>>,
     session: Option<&Arc<Session>>,
 ) -> Reply {
-    let session = session.filter(|session| params::notification_fits(method, session.revision, params));
-    if let (Some(session), "notifications/initialized") = (session, method) {
-        session.make_ready();
+    let fits = |session: &&Arc<Session>| params::notification_fits(method, session.revision, params);
+    let Some(session) = session.filter(fits) else { return Reply::accepted() };
+    match method {
+        "notifications/initialized" => session.make_ready(),
+        "notifications/cancelled" => {
+            if let Some(id) = params.and_then(|params| params.get("requestId")) {
+                let mut json = Vec::new();
+                id.write_json(&mut json);
+                session.cancel(&json);
+            }
+        }
+        _ => {}
     }
     Reply::accepted()
 }

@@ -49,6 +49,14 @@ enum Source {
     Over,
 }
 
+/// What makes a call's answer a stream.
+enum First {
+    /// It sends something.
+    Event(Vec<u8>),
+    /// It ends its connection.
+    Close(u64),
+}
+
 impl Pending {
     pub(super) const fn calls(calls: Calls, accept: Accept) -> Self {
         Self { source: Source::Calls { calls, streamed: false }, accept }
@@ -69,21 +77,34 @@ impl Pending {
                 }
                 reader.poll(cx).map(|next| read(next, exchange))
             }
-            Source::Calls { calls, streamed } => match task::ready!(calls.poll(cx, exchange)) {
-                Turn::Event(json) => match calls.session().map(Arc::clone) {
-                    Some(session) => self.move_to_stream(&session, Some(json), cx, exchange),
-                    None => {
-                        *streamed = true;
-                        let mut event = Vec::new();
-                        sse::write_event(&mut event, &json);
-                        Poll::Ready(Step::Event(event.into()))
+            Source::Calls { calls, streamed } => loop {
+                match task::ready!(calls.poll(cx, exchange)) {
+                    Turn::Event(json) => match calls.session().map(Arc::clone) {
+                        Some(session) => {
+                            return self.move_to_stream(&session, First::Event(json), cx, exchange);
+                        }
+                        None => {
+                            *streamed = true;
+                            let mut event = Vec::new();
+                            sse::write_event(&mut event, &json);
+                            return Poll::Ready(Step::Event(event.into()));
+                        }
+                    },
+                    Turn::Close(retry_ms) => {
+                        let session = calls.session().filter(|session| session.permit().is_some());
+                        if let Some(session) = session.map(Arc::clone) {
+                            return self.move_to_stream(&session, First::Close(retry_ms), cx, exchange);
+                        }
                     }
-                },
-                Turn::Done(reply) | Turn::Cancelled(reply) => {
-                    let reply =
-                        if *streamed { framed(reply, exchange) } else { dress(reply, self.accept, exchange) };
-                    self.source = Source::Over;
-                    Poll::Ready(Step::Done(reply))
+                    Turn::Done(reply) | Turn::Cancelled(reply) => {
+                        let reply = if *streamed {
+                            framed(reply, exchange)
+                        } else {
+                            dress(reply, self.accept, exchange)
+                        };
+                        self.source = Source::Over;
+                        return Poll::Ready(Step::Done(reply));
+                    }
                 }
             },
         }
@@ -129,7 +150,7 @@ impl Pending {
     fn move_to_stream(
         &mut self,
         session: &Arc<Session>,
-        first: Option<Vec<u8>>,
+        first: First,
         cx: &mut task::Context<'_>,
         exchange: &mut Exchange,
     ) -> Poll<Step> {
@@ -140,8 +161,9 @@ impl Pending {
             // The session has ended in this very moment, and its calls with it.
             return Poll::Ready(Step::Cut(Bytes::new()));
         };
-        if let Some(json) = first {
-            writer.append(&json);
+        match first {
+            First::Event(json) => writer.append(&json),
+            First::Close(retry_ms) => writer.cut(retry_ms),
         }
         tokio::spawn(drive(calls, Some(writer)));
         self.source = Source::Stream { reader, opened: true };
@@ -163,6 +185,11 @@ async fn drive(mut calls: Calls, writer: Option<Writer>) {
             Turn::Event(json) => {
                 if let Some(writer) = &writer {
                     writer.append(&json);
+                }
+            }
+            Turn::Close(retry_ms) => {
+                if let Some(writer) = &writer {
+                    writer.cut(retry_ms);
                 }
             }
             Turn::Done(_) => {

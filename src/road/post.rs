@@ -332,7 +332,8 @@ impl<'a> Run<'a> {
                 return Ok(Answer::Done(dress(reply, accept, self.exchange)));
             }
             Poll::Ready(Turn::Event(event)) => calls.give_back(event),
-            Poll::Pending => {}
+            // The revision of batches knows no streams that are come back to.
+            Poll::Ready(Turn::Close(_)) | Poll::Pending => {}
         }
         Ok(Answer::Pending(Pending::calls(Calls::Batch(calls), accept)))
     }

@@ -26,6 +26,11 @@ impl Flight {
         &self.id
     }
 
+    /// Whether the request's id is the value that this JSON is: a number however it is spelled.
+    pub(super) fn has_id(&self, id: &[u8]) -> bool {
+        *self.id == *id || integer(&self.id).is_some_and(|own| integer(id) == Some(own))
+    }
+
     /// Cancels the call: whoever drives it drops its handler.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
@@ -47,6 +52,12 @@ impl Flight {
         // Registered before the flag is read: a cancellation between the two wakes us.
         if self.cancelled.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending }
     }
+}
+
+/// The value of an integral number, as far as floats hold integers exactly.
+fn integer(json: &[u8]) -> Option<f64> {
+    let value = std::str::from_utf8(json).ok()?.parse::<f64>().ok()?;
+    (value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0).then_some(value)
 }
 
 /// A call's place among those in flight, for as long as it is held.
@@ -75,5 +86,32 @@ impl Drop for Registered {
     fn drop(&mut self) {
         // The flight itself is dropped with the field, outside of the lock.
         self.session.with_made_streams(|streams| streams.unregister(self.key));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_the_same_value_however_spelled() {
+        for (one, other, same) in [
+            ("1", "1", true),
+            ("1", "1.0", true),
+            ("1e2", "100", true),
+            ("-0", "0", true),
+            ("1", "2", false),
+            ("1", "\"1\"", false),
+            ("\"a\"", "\"a\"", true),
+            ("\"a\"", "\"b\"", false),
+            ("9007199254740993", "9007199254740992", false),
+            ("18446744073709551615", "18446744073709551615", true),
+            ("18446744073709551615", "18446744073709551614", false),
+            ("null", "null", true),
+            ("\"NaN\"", "NaN", false),
+        ] {
+            assert_eq!(Flight::new(one.as_bytes()).has_id(other.as_bytes()), same, "{one} {other}");
+            assert_eq!(Flight::new(other.as_bytes()).has_id(one.as_bytes()), same, "{other} {one}");
+        }
     }
 }

@@ -86,7 +86,7 @@ impl Streams {
 
     /// Cancels every call with this id.
     pub(super) fn cancel(&mut self, id: &[u8]) {
-        self.after.cancel.extend(self.flights.values().filter(|flight| flight.id() == id).cloned());
+        self.after.cancel.extend(self.flights.values().filter(|flight| flight.has_id(id)).cloned());
     }
 
     /// Leave for a call without a stream to run on.

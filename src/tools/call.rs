@@ -11,7 +11,7 @@ use crate::base::principal::Principal;
 use crate::session::state::Session;
 use crate::tables::capabilities::Capabilities;
 use crate::tables::levels::LogLevel;
-use crate::tables::versions::Revision;
+use crate::tables::versions::{Feature, Revision};
 use crate::tasks::Task;
 use crate::view::node::{Kind, Number, Value};
 
@@ -239,10 +239,28 @@ impl CallShared {
         }
     }
 
-    /// Takes the oldest notification or request.
+    /// Ends the connection of the call's stream, where its client can come back to it.
+    pub(super) fn close_stream(&self, retry_ms: u64) {
+        if !self.may_stream || !self.revision.has(Feature::Priming) {
+            return;
+        }
+        let mut mailbox = self.mailbox();
+        if mailbox.session.is_some() && mailbox.put_close(retry_ms) {
+            wake(mailbox);
+        }
+    }
+
+    /// Takes the wish for the stream's connection to end, where it comes next.
+    pub(super) fn take_close(&self) -> Option<u64> {
+        self.mailbox().take_close()
+    }
+
+    /// Takes the oldest notification or request, if that comes next.
     pub(super) fn take(&self) -> Option<Vec<u8>> {
         let mut mailbox = self.mailbox();
-        match mailbox.queue.pop_front()? {
+        let next = mailbox.queue.pop_front_if(|next| !matches!(next, Item::Close(_)))?;
+        match next {
+            Item::Close(_) => None,
             Item::Notification(json) => Some(json),
             Item::Request { id, json, taken } => {
                 mailbox.note_taken(id);

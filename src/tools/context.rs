@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -80,6 +81,13 @@ impl Context {
     #[must_use]
     pub fn is_task(&self) -> bool {
         self.shared.task().is_some()
+    }
+
+    /// Ends the connection that the call's event stream runs on, and has the client come back for the rest after `retry` (SEP-1699): a
+    /// call that takes long need not hold a connection. The call goes on, and what it sends is kept meanwhile. Only a session of 2025-11-25
+    /// has such streams, and only so many calls may run on without their clients; elsewhere this does nothing.
+    pub fn close_stream(&self, retry: Duration) {
+        self.shared.close_stream(u64::try_from(retry.as_millis()).unwrap_or(u64::MAX));
     }
 
     /// Whether the call was cancelled, timed out or lost its caller. A blocking handler should look from time to time and return early.

@@ -36,6 +36,8 @@ pub(super) enum Item {
         json: Vec<u8>,
         taken: oneshot::Sender<()>,
     },
+    /// The stream's connection is to end here, and the client to stay away for so many milliseconds.
+    Close(u64),
 }
 
 impl Default for Mailbox {
@@ -77,6 +79,25 @@ impl Mailbox {
         }
         self.queue.push_back(Item::Notification(notification()));
         true
+    }
+}
+
+impl Mailbox {
+    /// Asks for the stream's connection to end. Asking twice at one place asks once.
+    pub(super) fn put_close(&mut self, retry_ms: u64) -> bool {
+        let asked = matches!(self.queue.back(), Some(Item::Close(_)));
+        let put = self.open && !asked;
+        if put {
+            self.queue.push_back(Item::Close(retry_ms));
+        }
+        put
+    }
+
+    /// Takes the wish for the stream's connection to end, where it comes next.
+    pub(super) fn take_close(&mut self) -> Option<u64> {
+        let Some(&Item::Close(retry_ms)) = self.queue.front() else { return None };
+        self.queue.pop_front();
+        Some(retry_ms)
     }
 }
 

@@ -74,6 +74,12 @@ impl Running {
         self.context.shared().take()
     }
 
+    /// Takes the handler's wish that the connection of the call's stream ends, in milliseconds until the client comes back. What was sent
+    /// before it is taken first, and nothing behind it is taken before it.
+    pub fn take_close(&mut self) -> Option<u64> {
+        self.context.shared().take_close()
+    }
+
     /// How many notifications were dropped because the reader was slow.
     #[must_use]
     pub fn dropped_notifications(&self) -> u64 {

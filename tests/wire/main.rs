@@ -26,6 +26,8 @@ mod asking;
 mod listen;
 mod listen_resources;
 mod get_streams;
+mod resuming;
+mod cancelling;
 mod frames;
 mod http2;
 mod malformed2;
