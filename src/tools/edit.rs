@@ -21,16 +21,25 @@ pub struct Edit {
     /// Made by the first change.
     next: Option<Snapshot>,
     topics: Topics,
+    /// Resources that another one has taken the place of.
+    updated: Vec<Box<str>>,
+}
+
+/// What has come of an edit.
+pub(super) struct Changed {
+    pub(super) next: Snapshot,
+    pub(super) topics: Topics,
+    pub(super) updated: Vec<Box<str>>,
 }
 
 impl Edit {
     pub(super) fn new(current: Arc<Snapshot>) -> Self {
-        Self { current, next: None, topics: Topics::NONE }
+        Self { current, next: None, topics: Topics::NONE, updated: Vec::new() }
     }
 
     /// What has come of it, if anything.
-    pub(super) fn into_changed(self) -> Option<(Snapshot, Topics)> {
-        Some((self.next?, self.topics))
+    pub(super) fn into_changed(self) -> Option<Changed> {
+        Some(Changed { next: self.next?, topics: self.topics, updated: self.updated })
     }
 
     fn view(&self) -> &Snapshot {
@@ -55,6 +64,11 @@ impl Edit {
     }
 
     fn put<E: Kept>(&mut self, entry: Arc<E>) {
+        if let Some(uri) = entry.subscribed()
+            && E::list(self.view()).find(uri).is_some()
+        {
+            self.updated.push(uri.into());
+        }
         E::list_mut(self.touch::<E>()).put(entry);
     }
 
@@ -135,7 +149,7 @@ kinds! {
     ResourceEntry, Resource, ResourceEntry::compile,
     refused: "[`Error::Registration`] for a URI that is taken or is none. The text says how to mend it." {
         add_resource: "Adds a resource at the end.",
-        replace_resource: "Adds a resource, or puts it in the place of the one that has its URI.",
+        replace_resource: "Adds a resource, or puts it in the place of the one that has its URI: then whoever has subscribed to it is told that it was updated.",
         remove_resource: "Removes a resource. False when there is none with that URI.",
     }
     TemplateEntry, ResourceTemplate, TemplateEntry::compile,

@@ -362,6 +362,9 @@ fn texts(schema: &Value) -> Option<Vec<String>> {
     }
 }
 
+/// The most that is told of arguments that do not read, in bytes.
+const LONGEST_FAULT: usize = 256;
+
 /// Reads arguments into a type.
 fn read<A: DeserializeOwned>(arguments: PromptArguments) -> Result<A, HandlerError> {
     let document: Map = arguments.iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
@@ -369,7 +372,12 @@ fn read<A: DeserializeOwned>(arguments: PromptArguments) -> Result<A, HandlerErr
     // `()` and unit structs read from null.
     serde_json::from_value(Value::Object(document))
         .or_else(|fault| if none { A::deserialize(Value::Null).map_err(|_| fault) } else { Err(fault) })
-        .map_err(|fault| HandlerError::invalid(format!("params.arguments do not fit: {fault}")))
+        .map_err(|fault| {
+            let fault = fault.to_string();
+            // It may repeat what was sent.
+            let told = &fault[..fault.floor_char_boundary(LONGEST_FAULT)];
+            HandlerError::invalid(format!("params.arguments do not fit: {told}"))
+        })
 }
 
 impl std::fmt::Debug for Prompt {

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use crate::base::limits::Limits;
 use crate::events::changes::Changes;
 
-use super::edit::Edit;
+use super::edit::{Changed, Edit};
 use super::offers::Offer;
 use super::snapshot::Snapshot;
 
@@ -71,13 +71,14 @@ impl Registry {
         let _writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut edit = Edit::new(self.0.current.load_full());
         let result = change(&mut edit);
-        if let Some((mut next, topics)) = edit.into_changed() {
+        if let Some(Changed { mut next, topics, updated }) = edit.into_changed() {
             next.render();
             next.bump();
             let generation = next.generation();
             self.0.current.store(Arc::new(next));
             self.0.changes.send_replace(generation);
             self.0.due.mark(topics);
+            updated.iter().for_each(|uri| self.0.due.resource_updated(uri));
         }
         result
     }

@@ -34,6 +34,11 @@ pub(super) trait Kept: Listed {
     /// The list that clients are told of when one changes.
     const TOPIC: Topic;
 
+    /// The URI that clients may have subscribed to, if it is that kind of entry.
+    fn subscribed(&self) -> Option<&str> {
+        None
+    }
+
     fn list(snapshot: &Snapshot) -> &List<Self>
     where
         Self: Sized;
@@ -44,8 +49,12 @@ pub(super) trait Kept: Listed {
 }
 
 macro_rules! kept {
-    ($($entry:ty: $kind:literal, $key:literal, $topic:ident, $field:ident;)+) => {$(
+    ($($entry:ty: $kind:literal, $key:literal, $topic:ident, $field:ident $(, subscribed: $subscribed:expr)?;)+) => {$(
         impl Kept for $entry {
+            $(fn subscribed(&self) -> Option<&str> {
+                Some($subscribed(self))
+            })?
+
             const KIND: &'static str = $kind;
             const KEY: &'static str = $key;
             const TOPIC: Topic = Topic::$topic;
@@ -63,7 +72,7 @@ macro_rules! kept {
 
 kept! {
     Entry: "tool", "name", ToolsList, tools;
-    ResourceEntry: "resource", "URI", ResourcesList, resources;
+    ResourceEntry: "resource", "URI", ResourcesList, resources, subscribed: Listed::key;
     TemplateEntry: "resource template", "URI template", ResourcesList, templates;
     PromptEntry: "prompt", "name", PromptsList, prompts;
 }

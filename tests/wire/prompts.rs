@@ -232,6 +232,8 @@ fn arguments_that_do_not_fit() {
                 failure(&get(&server, &party, json!({"name": name, "arguments": arguments})));
             assert!(code == -32602 && message.contains(part), "{name} {arguments}: {code} {message}");
         }
+        let long = json!({"name": "letter", "arguments": {"to": "x", "tone": "é".repeat(100_000)}});
+        assert!(failure(&get(&server, &party, long)).1.len() < 400);
         for params in [json!({}), json!({"name": 1}), json!({"name": null})] {
             let mut request = party.request(7, "prompts/get", params);
             if party.session.is_none() {

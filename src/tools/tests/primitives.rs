@@ -145,6 +145,11 @@ fn a_change_marks_the_list_that_it_shows_in() {
     registry.add_resource(resource("a:1")).unwrap();
     marked(resources);
     registry.replace_resource(resource("a:1")).unwrap();
+    registry.replace_resource(resource("a:2")).unwrap();
+    let due = registry.due().take();
+    assert_eq!(due.topics, resources);
+    assert!(due.updated.has("a:1") && !due.updated.has("a:2"), "what is new was not updated: {due:?}");
+    assert!(registry.remove_resource("a:2"));
     marked(resources);
     registry.add_resource_template(template("a:{x}")).unwrap();
     marked(resources);
