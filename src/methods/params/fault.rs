@@ -24,30 +24,61 @@ enum Must {
     NotBeMissing(&'static Shape),
 }
 
-impl Fault {
-    #[cold]
-    pub(super) const fn wrong(shape: &'static Shape) -> Self {
-        Self { path: String::new(), must: Must::Fit(shape) }
-    }
-
-    #[cold]
-    pub(super) const fn wrong_kind(kind: &'static str) -> Self {
-        Self { path: String::new(), must: Must::Be(kind) }
-    }
-
-    #[cold]
-    pub(super) const fn wrong_tag(variants: &'static [(&'static str, &'static [Member])]) -> Self {
-        Self { path: String::new(), must: Must::BeTagged(variants) }
-    }
-
-    #[cold]
-    pub(super) const fn missing(shape: &'static Shape) -> Self {
-        Self { path: String::new(), must: Must::NotBeMissing(shape) }
-    }
-
+/// What is kept of a fault on the way from its place to the params: [`Fault`] where somebody is told, `()` where it only counts that
+/// there is one.
+pub(super) trait Trace: Sized {
+    /// The value is not of this shape.
+    fn wrong(shape: &'static Shape) -> Self;
+    /// The value is not of this kind.
+    fn wrong_kind(kind: &'static str) -> Self;
+    /// The value is none of these.
+    fn wrong_tag(variants: &'static [(&'static str, &'static [Member])]) -> Self;
+    /// There is no value.
+    fn missing(shape: &'static Shape) -> Self;
     /// The fault seen from the object around it.
+    fn inside(self, key: &str) -> Self;
+    /// The fault seen from the array around it.
+    fn inside_element(self, at: usize) -> Self;
+}
+
+impl Trace for () {
+    fn wrong(_: &'static Shape) {}
+    fn wrong_kind(_: &'static str) {}
+    fn wrong_tag(_: &'static [(&'static str, &'static [Member])]) {}
+    fn missing(_: &'static Shape) {}
+    fn inside(self, _: &str) {}
+    fn inside_element(self, _: usize) {}
+}
+
+impl Fault {
+    const fn new(must: Must) -> Self {
+        Self { path: String::new(), must }
+    }
+}
+
+impl Trace for Fault {
     #[cold]
-    pub(super) fn inside(mut self, key: &str) -> Self {
+    fn wrong(shape: &'static Shape) -> Self {
+        Self::new(Must::Fit(shape))
+    }
+
+    #[cold]
+    fn wrong_kind(kind: &'static str) -> Self {
+        Self::new(Must::Be(kind))
+    }
+
+    #[cold]
+    fn wrong_tag(variants: &'static [(&'static str, &'static [Member])]) -> Self {
+        Self::new(Must::BeTagged(variants))
+    }
+
+    #[cold]
+    fn missing(shape: &'static Shape) -> Self {
+        Self::new(Must::NotBeMissing(shape))
+    }
+
+    #[cold]
+    fn inside(mut self, key: &str) -> Self {
         let plain = key.len() <= LONGEST_KEY
             && key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -60,9 +91,8 @@ impl Fault {
         self
     }
 
-    /// The fault seen from the array around it.
     #[cold]
-    pub(super) fn inside_element(mut self, at: usize) -> Self {
+    fn inside_element(mut self, at: usize) -> Self {
         self.path.insert_str(0, &format!("[{at}]"));
         self
     }

@@ -13,6 +13,7 @@ mod requests;
 mod tests;
 
 pub use fault::Fault;
+use fault::Trace;
 
 use crate::tables::methods::Method;
 use crate::tables::versions::Revision;
@@ -42,16 +43,17 @@ pub fn check_request(
 /// taken and nothing more. Of unknown ones nothing is asked.
 #[must_use]
 pub fn notification_fits(method: &str, revision: Revision, params: Option<Value<'_, '_>>) -> bool {
-    requests::of_notification(method).is_none_or(|members| members_fit(members, revision, params).is_ok())
+    requests::of_notification(method)
+        .is_none_or(|members| members_fit::<()>(members, revision, params).is_ok())
 }
 
-fn members_fit(
+fn members_fit<F: Trace>(
     members: &'static [shape::Member],
     revision: Revision,
     params: Option<Value<'_, '_>>,
-) -> Result<(), Fault> {
+) -> Result<(), F> {
     let params = params.filter(|params| !params.is_null()).unwrap_or(Value::EMPTY_OBJECT);
-    let Some(object) = params.as_object() else { return Err(Fault::wrong_kind("an object")) };
+    let Some(object) = params.as_object() else { return Err(F::wrong_kind("an object")) };
     shape::named_members(members, revision, object)
 }
 

@@ -1,7 +1,7 @@
 //! What a value must be, as data: the schema's facts that the server holds params to, and the walk that compares a value on the tape with
 //! them. A value that fits costs no allocation.
 
-use super::fault::Fault;
+use super::fault::Trace;
 use crate::tables::versions::Revision;
 use crate::view::node::{Kind, Number, Object, Value};
 
@@ -87,7 +87,7 @@ impl Shape {
     ///
     /// # Errors
     /// The first fault in the order of the value, with its place inside the value.
-    pub fn check(&'static self, revision: Revision, value: Value<'_, '_>) -> Result<(), Fault> {
+    pub(super) fn check<F: Trace>(&'static self, revision: Revision, value: Value<'_, '_>) -> Result<(), F> {
         let fits = match self {
             Self::List(each) => return each_element(each, revision, value),
             Self::Map(each) => return each_member(each, revision, value),
@@ -96,7 +96,7 @@ impl Shape {
                 None => false,
             },
             Self::Tagged(variants) => return tagged(variants, revision, value),
-            Self::Either(shapes, _) => shapes.iter().any(|shape| shape.check(revision, value).is_ok()),
+            Self::Either(shapes, _) => shapes.iter().any(|shape| shape.check::<()>(revision, value).is_ok()),
             Self::String => value.kind() == Kind::String,
             Self::Bool => value.kind() == Kind::Bool,
             Self::Integer => is_integer(value),
@@ -110,7 +110,7 @@ impl Shape {
             Self::Null => value.is_null(),
             Self::Any => true,
         };
-        if fits { Ok(()) } else { Err(Fault::wrong(self)) }
+        if fits { Ok(()) } else { Err(F::wrong(self)) }
     }
 }
 
@@ -122,28 +122,28 @@ fn is_integer(value: Value<'_, '_>) -> bool {
     }
 }
 
-fn each_element(each: &'static Shape, revision: Revision, value: Value<'_, '_>) -> Result<(), Fault> {
-    let Some(array) = value.as_array() else { return Err(Fault::wrong_kind("an array")) };
+fn each_element<F: Trace>(each: &'static Shape, revision: Revision, value: Value<'_, '_>) -> Result<(), F> {
+    let Some(array) = value.as_array() else { return Err(F::wrong_kind("an array")) };
     for (at, element) in array.into_iter().enumerate() {
-        each.check(revision, element).map_err(|fault| fault.inside_element(at))?;
+        each.check::<F>(revision, element).map_err(|fault| fault.inside_element(at))?;
     }
     Ok(())
 }
 
-fn each_member(each: &'static Shape, revision: Revision, value: Value<'_, '_>) -> Result<(), Fault> {
-    let Some(object) = value.as_object() else { return Err(Fault::wrong_kind("an object")) };
+fn each_member<F: Trace>(each: &'static Shape, revision: Revision, value: Value<'_, '_>) -> Result<(), F> {
+    let Some(object) = value.as_object() else { return Err(F::wrong_kind("an object")) };
     for (key, value) in object {
-        each.check(revision, value).map_err(|fault| fault.inside(key))?;
+        each.check::<F>(revision, value).map_err(|fault| fault.inside(key))?;
     }
     Ok(())
 }
 
 /// One pass over the object; the first of a repeated key counts, as everywhere.
-pub(super) fn named_members(
+pub(super) fn named_members<F: Trace>(
     members: &'static [Member],
     revision: Revision,
     object: Object<'_, '_>,
-) -> Result<(), Fault> {
+) -> Result<(), F> {
     let mut seen = 0_u32;
     for (key, value) in object {
         let known =
@@ -154,26 +154,26 @@ pub(super) fn named_members(
         }
         seen |= 1 << at;
         if member.required || !value.is_null() {
-            member.shape.check(revision, value).map_err(|fault| fault.inside(key))?;
+            member.shape.check::<F>(revision, value).map_err(|fault| fault.inside(key))?;
         }
     }
     for (at, member) in members.iter().enumerate() {
         if member.required && seen & 1 << at == 0 && member.is_of(revision) {
-            return Err(Fault::missing(member.shape).inside(member.key));
+            return Err(F::missing(member.shape).inside(member.key));
         }
     }
     Ok(())
 }
 
-fn tagged(
+fn tagged<F: Trace>(
     variants: &'static [(&'static str, &'static [Member])],
     revision: Revision,
     value: Value<'_, '_>,
-) -> Result<(), Fault> {
-    let Some(object) = value.as_object() else { return Err(Fault::wrong_kind("an object")) };
+) -> Result<(), F> {
+    let Some(object) = value.as_object() else { return Err(F::wrong_kind("an object")) };
     let tag = object.get("type").and_then(|tag| tag.as_str());
     match variants.iter().find(|(name, _)| Some(*name) == tag) {
         Some((_, members)) => named_members(members, revision, object),
-        None => Err(Fault::wrong_tag(variants).inside("type")),
+        None => Err(F::wrong_tag(variants).inside("type")),
     }
 }
