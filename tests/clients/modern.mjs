@@ -1,142 +1,210 @@
-// The TypeScript client 2.x: pinned to 2026-07-28, negotiating by itself, and in its legacy mode.
+// The TypeScript client 2.x: pinned to 2026-07-28, negotiating by itself, and in its legacy mode on each revision that
+// has a handshake.
 import { strict as assert } from 'node:assert';
-import { Client, ProtocolError, ProtocolErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import {
-  assertDemoTools,
-  assertGivesUp,
-  assertNoCrossedAnswers,
-  assertProgressStreams,
-  complaints,
-  everyPage,
-  main,
-  recorder,
-  rejection,
-  text,
-} from './steps.mjs';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import * as asking from './checks/asking.mjs';
+import * as calls from './checks/calls.mjs';
+import * as changes from './checks/changes.mjs';
+import * as primitives from './checks/primitives.mjs';
+import { endOfSession } from './checks/session.mjs';
+import { main, recorder, rejection, sent, show, text } from './steps.mjs';
 
 const MODERN = '2026-07-28';
+const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26'];
+const EVERYTHING = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
 
-async function connect(url, mode) {
+async function connect(url, label, { mode, era, revision, capabilities = EVERYTHING }) {
   const wire = recorder();
   const transport = new StreamableHTTPClientTransport(url, { fetch: wire.fetch });
-  const client = new Client({ name: 'twolane-modern-test', version: '1.0.0' }, { versionNegotiation: { mode } });
-  const errors = [];
-  client.onerror = (error) => errors.push(error);
+  const options = { versionNegotiation: { mode }, capabilities };
+  if (era === 'legacy') options.supportedProtocolVersions = [revision];
+  const client = new Client({ name: 'twolane-modern-test', version: '1.0.0' }, options);
+  const peer = {
+    label,
+    era,
+    revision,
+    client,
+    transport,
+    exchanges: wire.exchanges,
+    errors: [],
+    heard: [],
+    asked: [],
+    answers: {},
+    call: (name, args, { meta, ...given } = {}) =>
+      client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, given),
+    code: (error) => error.code,
+    // The code of this client's own error, whichever of the two the server sent.
+    resourceNotFound: -32602,
+  };
+  client.onerror = (error) => peer.errors.push(error);
+  client.fallbackNotificationHandler = async (notification) => void peer.heard.push(notification);
+  const answer = async (request) => {
+    peer.asked.push(request);
+    return await peer.answers[request.method](request.params);
+  };
+  if (capabilities.sampling) client.setRequestHandler('sampling/createMessage', answer);
+  if (capabilities.elicitation) client.setRequestHandler('elicitation/create', answer);
+  if (capabilities.roots) client.setRequestHandler('roots/list', answer);
   await client.connect(transport);
-  const call = (name) => (args, onprogress) => client.callTool({ name, arguments: args }, { onprogress });
-  return { client, transport, errors, call, exchanges: wire.exchanges };
+  assert.equal(client.getProtocolEra(), era);
+  assert.equal(client.getNegotiatedProtocolVersion(), revision);
+  return peer;
 }
 
 /** What every client must get, whatever its era. */
-async function usual(era, step, { client, call }) {
-  await step(`${era}: lists the tools, page by page`, async () => {
-    assertDemoTools(await everyPage((cursor) => client.listTools({ cursor })));
-    assertDemoTools((await client.listTools()).tools);
+async function usual(step, peer) {
+  await primitives.tools(step, peer);
+  await primitives.resources(step, peer);
+  await primitives.prompts(step, peer);
+  await calls.progress(step, peer);
+  await calls.logging(step, peer);
+  await (peer.revision === '2025-03-26' ? asking.noElicitation : asking.elicitation)(step, peer);
+  await asking.sampling(step, peer);
+  await asking.roots(step, peer);
+}
+
+/** A request as this client writes it, sent by hand: what the client itself would not send. */
+async function byHand(url, method, params = {}, headers = {}) {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': MODERN,
+    'io.modelcontextprotocol/clientCapabilities': EVERYTHING,
+  };
+  return await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': MODERN,
+      'mcp-method': method,
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 'by-hand', method, params: { ...params, _meta: meta } }),
   });
-  await step(`${era}: calls echo`, async () => {
-    const message = 'hällo, "wörld"\n\u2028 \u{1F980}';
-    assert.equal(text(await call('echo')({ message })), message);
+}
+
+async function modern(url, step) {
+  const peer = await step(`${MODERN}: connects, pinned`, () =>
+    connect(url, MODERN, { mode: { pin: MODERN }, era: 'modern', revision: MODERN }),
+  );
+  await step(`${MODERN}: discovers versions, capabilities and the name of the server`, async () => {
+    const found = await peer.client.discover();
+    assert.deepEqual(found.supportedVersions, [MODERN, ...LEGACY]);
+    const { tools, prompts, resources, completions, logging } = found.capabilities;
+    assert.ok(completions && logging, show(found));
+    assert.deepEqual([tools.listChanged, prompts.listChanged, resources.subscribe], [true, true, true]);
+    assert.ok(peer.client.getServerVersion()?.name);
   });
-  await step(`${era}: calls add`, async () => {
-    assert.equal(Number(text(await call('add')({ a: 40, b: 2 }))), 42);
-  });
-  await step(`${era}: calls fail: a result with isError`, async () => {
-    const result = await call('fail')({});
-    assert.equal(result.isError, true);
-    assert.ok(text(result).length > 0);
-  });
-  await step(`${era}: sends wrong arguments: a result with isError`, async () => {
-    for (const args of [{ a: 'forty', b: 2 }, { a: 40 }]) {
-      const result = await call('add')(args);
-      assert.equal(result.isError, true);
-      assert.ok(text(result).length > 0);
+  await usual(step, peer);
+  await calls.cancellation(step, peer);
+  await asking.rounds(step, peer);
+  await changes.listeners(step, peer);
+  await byTheState(step, peer);
+  await step(`${MODERN}: calls methods of the other era: 404 with -32601`, async () => {
+    for (const method of ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'no/such-method']) {
+      const answer = await byHand(url, method);
+      const { id, error } = await answer.json();
+      assert.deepEqual([answer.status, id, error.code], [404, 'by-hand', -32601], method);
     }
   });
-  await step(`${era}: receives progress while sleep runs`, () => assertProgressStreams(call('sleep')));
-  await step(`${era}: calls an unknown tool: -32602`, async () => {
-    const error = await rejection(call('no-such-tool')({}));
-    assert.ok(ProtocolError.isInstance(error), String(error));
-    assert.equal(error.code, ProtocolErrorCode.InvalidParams);
+  await step(`${MODERN}: was never given a session, and was refused only what it provoked`, async () => {
+    assert.ok(peer.exchanges.length > 80, String(peer.exchanges.length));
+    for (const exchange of peer.exchanges) {
+      assert.equal(exchange.verb, 'POST');
+      assert.ok(!exchange.sent.has('mcp-session-id') && !exchange.got?.has('mcp-session-id'));
+      const provoked = exchange.status === 400 && String(exchange.body).includes('"loud"');
+      assert.ok(
+        exchange.status === undefined || exchange.status < 400 || provoked,
+        `${exchange.status} to ${show(sent(exchange))}`,
+      );
+    }
+    assert.deepEqual(peer.errors.map(String), []);
+    await peer.client.close();
   });
-  await step(`${era}: gets its own answer among many calls`, () => assertNoCrossedAnswers(call('echo')));
-  await step(`${era}: gives up on a call, and the next one is answered`, () =>
-    assertGivesUp(
-      (args, signal) => client.callTool({ name: 'sleep', arguments: args }, { signal }),
-      async () => assert.equal(text(await call('echo')({ message: 'next' })), 'next'),
-    ));
+  const silent = await step(`${MODERN}: connects with no capabilities`, () =>
+    connect(url, MODERN, { mode: { pin: MODERN }, era: 'modern', revision: MODERN, capabilities: {} }),
+  );
+  await asking.nothingDeclared(step, silent);
+  await silent.client.close();
+}
+
+/** The rounds by hand: what a client may do with the state that it carries, and what not. */
+async function byTheState(step, peer) {
+  const name = 'test_input_required_result_tampered_state';
+  const call = (more) => peer.client.callTool({ name, arguments: {}, ...more }, { allowInputRequired: true });
+  const first = await step(`${peer.label}: is handed the questions and a state that says nothing`, async () => {
+    const handed = await call({});
+    assert.equal(handed.resultType, 'input_required', show(handed));
+    assert.ok(handed.requestState, show(handed));
+    return handed;
+  });
+  const { requestState } = first;
+  const inputResponses = Object.fromEntries(
+    Object.entries(first.inputRequests).map(([key, { params }]) => [key, asking.filledIn(params.requestedSchema)]),
+  );
+  await step(`${peer.label}: brings no answer, a stray one, or the right one among others`, async () => {
+    for (const responses of [undefined, {}, { stray: { action: 'cancel' } }]) {
+      const again = await call({ requestState, ...(responses && { inputResponses: responses }) });
+      assert.equal(again.resultType, 'input_required', show(again));
+    }
+    const done = await call({ requestState, inputResponses: { ...inputResponses, stray: { action: 'cancel' } } });
+    assert.ok(!done.isError && text(done), show(done));
+  });
+  await step(`${peer.label}: brings a state that was tampered with, or another call's: -32602`, async () => {
+    const flipped = requestState.slice(0, -8) + (requestState.at(-8) === 'A' ? 'B' : 'A') + requestState.slice(-7);
+    for (const state of [flipped, requestState.slice(0, -4), 'no state at all', `${requestState}AAAA`]) {
+      assert.equal(peer.code(await rejection(call({ requestState: state, inputResponses }))), -32602, state);
+    }
+    const elsewhere = { name: 'test_input_required_result_request_state', arguments: {}, requestState, inputResponses };
+    assert.equal(peer.code(await rejection(peer.client.callTool(elsewhere, { allowInputRequired: true }))), -32602);
+  });
+}
+
+async function legacy(url, step, revision) {
+  const peer = await step(`${revision}: connects in legacy mode`, async () => {
+    const connected = await connect(url, revision, { mode: 'legacy', era: 'legacy', revision });
+    assert.ok(connected.transport.sessionId);
+    return connected;
+  });
+  await step(`${revision}: pings`, async () => {
+    assert.deepEqual(await peer.client.ping(), {});
+  });
+  await usual(step, peer);
+  await changes.sessions(step, peer);
+  await endOfSession(step, peer, url, revision);
+  const silent = await step(`${revision}: connects with no capabilities`, () =>
+    connect(url, revision, { mode: 'legacy', era: 'legacy', revision, capabilities: {} }),
+  );
+  await asking.nothingDeclared(step, silent);
+  await silent.transport.terminateSession();
+  await silent.client.close();
 }
 
 await main('client 2.x', async (url, step) => {
-  const pinned = await step(`connects, pinned to ${MODERN}`, async () => {
-    const peer = await connect(url, { pin: MODERN });
-    assert.equal(peer.client.getProtocolEra(), 'modern');
-    assert.equal(peer.client.getNegotiatedProtocolVersion(), MODERN);
-    return peer;
+  await modern(url, step);
+  await step('negotiating by itself: chooses the modern era without a handshake', async () => {
+    const peer = await connect(url, 'auto', { mode: 'auto', era: 'modern', revision: MODERN });
+    assert.equal(text(await peer.call('greet', { name: 'auto' })), 'Hello, auto!');
+    assert.ok(!peer.exchanges.some((e) => String(e.body).includes('"initialize"')));
+    assert.deepEqual(peer.errors, []);
+    await peer.client.close();
   });
-  await step('modern: discovers versions, capabilities and the name of the server', async () => {
-    const found = await pinned.client.discover();
-    assert.equal(found.supportedVersions[0], MODERN);
-    assert.ok(found.supportedVersions.includes('2025-11-25'), String(found.supportedVersions));
-    assert.ok(found.capabilities.tools);
-    assert.ok(pinned.client.getServerVersion()?.name);
-  });
-  await usual('modern', step, pinned);
-  await step('modern: calls an unknown method: 404 with -32601', async () => {
-    // Straight over HTTP: the client itself refuses to send a method of the other era.
-    const body = {
-      jsonrpc: '2.0',
-      id: 'ping-1',
-      method: 'ping',
-      params: { _meta: { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': {} } },
+  await step('negotiating by itself, with a version that nobody serves: told which there are', async () => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2099-01-01',
+      'io.modelcontextprotocol/clientCapabilities': {},
     };
     const answer = await fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': MODERN,
-        'mcp-method': 'ping',
+        'mcp-protocol-version': '2099-01-01',
+        'mcp-method': 'server/discover',
       },
-      body: JSON.stringify(body),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: meta } }),
     });
-    const { id, error } = await answer.json();
-    assert.deepEqual([answer.status, id, error.code], [404, 'ping-1', -32601]);
+    const { error } = await answer.json();
+    assert.deepEqual([answer.status, error.code, error.data.requested], [400, -32022, '2099-01-01']);
+    assert.deepEqual(error.data.supported, [MODERN, ...LEGACY]);
   });
-  await step('modern: was never given a session, nor refused', async () => {
-    assert.ok(pinned.exchanges.length > 70);
-    for (const { verb, sent, status, got } of pinned.exchanges) {
-      assert.equal(verb, 'POST');
-      assert.ok(!sent.has('mcp-session-id') && !got?.has('mcp-session-id'));
-      assert.ok(status === undefined || status < 400, `status ${status} to ${sent.get('mcp-method')}`);
-    }
-    assert.deepEqual(complaints(pinned), []);
-    await pinned.client.close();
-  });
-
-  await step('negotiating by itself: chooses the modern era without a handshake', async () => {
-    const peer = await connect(url, 'auto');
-    assert.equal(peer.client.getProtocolEra(), 'modern');
-    assert.equal(text(await peer.call('echo')({ message: 'auto' })), 'auto');
-    assert.ok(!peer.exchanges.some((e) => String(e.body).includes('"initialize"')));
-    assert.deepEqual(complaints(peer), []);
-    await peer.client.close();
-  });
-
-  const legacy = await step('connects in legacy mode', async () => {
-    const peer = await connect(url, 'legacy');
-    assert.equal(peer.client.getProtocolEra(), 'legacy');
-    assert.equal(peer.client.getNegotiatedProtocolVersion(), '2025-11-25');
-    assert.ok(peer.transport.sessionId);
-    return peer;
-  });
-  await usual('legacy', step, legacy);
-  await step('legacy: pings', async () => {
-    assert.deepEqual(await legacy.client.ping(), {});
-  });
-  await step('legacy: terminates the session', async () => {
-    await legacy.transport.terminateSession();
-    assert.equal(legacy.exchanges.find((e) => e.verb === 'DELETE')?.status, 200);
-    assert.deepEqual(complaints(legacy), []);
-    await legacy.client.close();
-  });
+  for (const revision of LEGACY) await legacy(url, step, revision);
 });

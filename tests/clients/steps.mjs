@@ -2,8 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { basename } from 'node:path';
 
-const DEADLINE_MS = 60_000;
-const ABANDONED_MS = 10_000;
+const DEADLINE_MS = 120_000;
 
 /** Runs `body(url, step)`; `step(name, fn)` prints `ok …` or ends the process with 1. */
 export async function main(name, body) {
@@ -39,24 +38,41 @@ export async function main(name, body) {
   process.exit(0);
 }
 
-/** A `fetch` that keeps what went over the wire, so that a step can assert it. */
-export function recorder() {
+/** A `fetch` that keeps what went over the wire, for steps to assert. `rewrite` may change a body on its way out. */
+export function recorder(rewrite = (body) => body) {
   const exchanges = [];
   const recordingFetch = async (target, init = {}) => {
-    const exchange = { verb: init.method ?? 'GET', sent: new Headers(init.headers), body: init.body };
+    const body = typeof init.body === 'string' ? rewrite(init.body) : init.body;
+    const exchange = { verb: init.method ?? 'GET', sent: new Headers(init.headers), body };
     exchanges.push(exchange);
-    const answer = await fetch(target, init);
+    const answer = await fetch(target, { ...init, body });
     exchange.status = answer.status;
     exchange.got = answer.headers;
+    if (exchange.verb === 'GET' && answer.ok) exchange.end = endOf(answer.clone());
     return answer;
   };
   return { exchanges, fetch: recordingFetch };
 }
 
+/** How a stream ends: by itself, or broken off. */
+async function endOf({ body }) {
+  try {
+    for await (const _ of body);
+    return 'ended';
+  } catch {
+    return 'broken off';
+  }
+}
+
+/** The message that an exchange carried to the server. */
+export const sent = (exchange) => (typeof exchange.body === 'string' ? JSON.parse(exchange.body) : undefined);
+
+export const show = (value) => JSON.stringify(value);
+
 /** The text of the first content block. */
 export function text(result) {
   const block = result.content?.[0];
-  assert.equal(block?.type, 'text', `expected a text block, got ${JSON.stringify(result)}`);
+  assert.equal(block?.type, 'text', `expected a text block, got ${show(result)}`);
   return block.text;
 }
 
@@ -68,76 +84,62 @@ export async function rejection(promise) {
   } catch (error) {
     return error;
   }
-  assert.fail(`expected an error, got ${JSON.stringify(value)}`);
+  assert.fail(`expected an error, got ${show(value)}`);
 }
 
-/** Every tool, page by page; `page(cursor)` fetches one page. */
-export async function everyPage(page) {
-  const tools = [];
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Waits until `condition` gives something, and returns that. It may be async. */
+export async function until(what, condition, ms = 3000) {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    assert.ok(performance.now() < deadline, `${what}: not within ${ms} ms`);
+    await sleep(10);
+  }
+}
+
+/** Every entry of a list, page by page; `page(cursor)` fetches one page, whose entries are its member `kind`. */
+export async function everyPage(kind, page) {
+  const entries = [];
   const seen = new Set();
   let cursor;
   do {
     const result = await page(cursor);
-    tools.push(...result.tools);
+    entries.push(...result[kind]);
     cursor = result.nextCursor;
     assert.ok(!seen.has(cursor), `cursor ${cursor} came twice`);
     seen.add(cursor);
   } while (cursor !== undefined);
-  return tools;
+  return entries;
 }
 
-/** The demo tools are there, once each, described. */
-export function assertDemoTools(tools) {
-  const names = tools.map((tool) => tool.name);
-  for (const name of ['echo', 'add', 'sleep', 'fail']) {
-    assert.equal(names.filter((n) => n === name).length, 1, `tool ${name} in ${names}`);
+/** The entries named are there, once each, and every entry is described. */
+export function assertNamed(entries, names, key = 'name') {
+  const found = entries.map((entry) => entry[key]);
+  for (const name of names) {
+    assert.equal(found.filter((n) => n === name).length, 1, `${name} in ${found}`);
   }
-  for (const tool of tools) {
-    assert.ok(tool.description, `tool ${tool.name} has no description`);
-    assert.equal(tool.inputSchema.type, 'object', `tool ${tool.name}`);
+  for (const entry of entries) {
+    assert.ok(entry.description, `${entry[key]} has no description`);
   }
 }
 
-/** Calls `sleep` with progress and asserts that the reports came while it slept, not with its result. */
-export async function assertProgressStreams(call) {
-  const steps = 4;
-  const reports = [];
-  const started = performance.now();
-  const result = await call({ ms: 600, steps }, (progress) => reports.push({ ...progress, at: performance.now() }));
-  const ended = performance.now();
-  assert.ok(!result.isError, JSON.stringify(result));
-  assert.ok(ended - started >= 550, `slept only ${Math.round(ended - started)} ms`);
-  assert.ok(reports.length >= steps, `expected ${steps} progress reports, got ${reports.length}`);
+/** Many calls in flight at once: each answer must reach its own caller. `call(word)` answers with `expected(word)`. */
+export async function assertNoCrossedAnswers(call, expected) {
+  const count = 64;
+  const words = Array.from({ length: count }, (_, i) => `${i} ${'·'.repeat(i)}`);
+  const results = await Promise.all(words.map((word) => call(word)));
+  assert.deepEqual(results.map(text), words.map(expected));
+}
+
+/** What came of each report: at least `count`, each greater than the one before, the first well before the result. */
+export function assertStreamed(reports, count, ended, leadMs) {
+  assert.ok(reports.length >= count, `expected ${count} progress reports, got ${show(reports)}`);
   for (let i = 1; i < reports.length; i += 1) {
-    assert.ok(reports[i].progress > reports[i - 1].progress, 'progress must rise');
+    assert.ok(reports[i].progress > reports[i - 1].progress, `progress must rise: ${show(reports)}`);
   }
   const lead = ended - reports[0].at;
-  assert.ok(lead >= 200, `the first report came ${Math.round(lead)} ms before the result: buffered, not streamed`);
-}
-
-/** Many calls in flight at once: each answer must reach its own caller. */
-export async function assertNoCrossedAnswers(call) {
-  const count = 64;
-  const messages = Array.from({ length: count }, (_, i) => `message ${i} ${'·'.repeat(i)}`);
-  const results = await Promise.all(messages.map((message) => call({ message })));
-  assert.deepEqual(results.map(text), messages);
-}
-
-/** Starts a call that would take 10 s and abandons it: a client that lost its patience. */
-export async function assertGivesUp(call, next) {
-  const abort = new AbortController();
-  const pending = call({ ms: ABANDONED_MS, steps: 1 }, abort.signal);
-  setTimeout(() => abort.abort('changed my mind'), 100);
-  const started = performance.now();
-  await rejection(pending);
-  await next();
-  assert.ok(performance.now() - started < ABANDONED_MS / 2, 'the abandoned call held up the next one');
-}
-
-/** What a client complained about, less a late answer to the abandoned call: a server may send one on the legacy lane. */
-export function complaints({ errors, exchanges }) {
-  const abandoned = exchanges
-    .filter((e) => String(e.body).includes(`"ms":${ABANDONED_MS}`))
-    .map((e) => `"id":${JSON.stringify(JSON.parse(e.body).id)}`);
-  return errors.filter(({ message }) => !(/unknown message ID/i.test(message) && abandoned.some((id) => message.includes(id))));
+  assert.ok(lead >= leadMs, `the first report came ${Math.round(lead)} ms before the result: buffered, not streamed`);
 }
