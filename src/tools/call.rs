@@ -56,8 +56,8 @@ pub enum TaskLink {
     None,
     /// It becomes a task when its handler says so.
     OnDemand,
-    /// Its handler has said so, and waits.
-    Wanted,
+    /// Its handler has said so, and waits in these places.
+    Wanted(Vec<Waker>),
     /// It is one.
     Linked(Arc<Task>),
 }
@@ -146,26 +146,40 @@ impl CallShared {
     pub(super) fn task(&self) -> Option<Arc<Task>> {
         match &*self.task_link() {
             TaskLink::Linked(task) => Some(Arc::clone(task)),
-            TaskLink::None | TaskLink::OnDemand | TaskLink::Wanted => None,
+            TaskLink::None | TaskLink::OnDemand | TaskLink::Wanted(_) => None,
         }
     }
 
-    /// The handler wants the call to be a task. False where nothing is left to wait for.
-    pub(super) fn want_task(&self) -> bool {
+    /// The handler wants the call to be a task. False where nothing is left to wait for. It may say so from a task of its own, so whoever
+    /// drives the call is woken, and the handler when it is one.
+    pub(super) fn want_task(&self, waker: &Waker) -> bool {
         let mut link = self.task_link();
-        if matches!(*link, TaskLink::OnDemand) {
-            *link = TaskLink::Wanted;
+        let first = matches!(*link, TaskLink::OnDemand);
+        if first {
+            *link = TaskLink::Wanted(Vec::new());
         }
-        matches!(*link, TaskLink::Wanted)
+        let TaskLink::Wanted(waiting) = &mut *link else { return false };
+        if !waiting.iter().any(|other| other.will_wake(waker)) {
+            waiting.push(waker.clone());
+        }
+        drop(link);
+        if first {
+            wake(self.mailbox());
+        }
+        true
     }
 
     pub(super) fn wants_task(&self) -> bool {
-        matches!(*self.task_link(), TaskLink::Wanted)
+        matches!(*self.task_link(), TaskLink::Wanted(_))
     }
 
     /// The call is a task from now on, or stays what it is.
     pub(super) fn link_task(&self, task: Option<Arc<Task>>) {
-        *self.task_link() = task.map_or(TaskLink::None, TaskLink::Linked);
+        let link = task.map_or(TaskLink::None, TaskLink::Linked);
+        let before = std::mem::replace(&mut *self.task_link(), link);
+        if let TaskLink::Wanted(waiting) = before {
+            waiting.into_iter().for_each(Waker::wake);
+        }
     }
 
     pub(super) fn revision(&self) -> Revision {

@@ -71,8 +71,12 @@ impl Context {
     /// Makes the call a task, where the tool is declared [`super::TaskSupport::OptionalByHandler`] or `RequiredByHandler` and the client
     /// takes tasks: the request is answered with the task, and the handler goes on without it. Elsewhere the handler goes on at once.
     pub async fn start_task(&self) {
-        std::future::poll_fn(|_| {
-            if self.shared.want_task() { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+        std::future::poll_fn(|cx| {
+            if self.shared.want_task(cx.waker()) {
+                std::task::Poll::Pending
+            } else {
+                std::task::Poll::Ready(())
+            }
         })
         .await;
     }

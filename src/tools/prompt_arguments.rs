@@ -1,5 +1,7 @@
 //! The arguments of a prompt: texts by name.
 
+use std::collections::HashSet;
+
 use crate::view::node::Value;
 
 /// The arguments that a prompt was given, all of them texts (`GetPromptRequest` in the schema).
@@ -7,13 +9,17 @@ use crate::view::node::Value;
 pub struct PromptArguments(Vec<(String, String)>);
 
 impl PromptArguments {
-    /// Reads the member `arguments`, which has been checked: null counts as left out, of all of them or of one.
+    /// Reads the member `arguments`, which has been checked: null counts as left out, of all of them or of one. Of one that comes twice the
+    /// first counts, for every kind of handler: it is what a `requestState` is bound to.
     #[must_use]
     pub fn read(member: Option<Value<'_, '_>>) -> Self {
         let mut arguments = Self::default();
+        let mut seen = HashSet::new();
         for (name, value) in member.and_then(|value| value.as_object()).into_iter().flatten() {
-            if let Some(text) = value.as_str() {
-                arguments.set(name, text);
+            if seen.insert(name)
+                && let Some(text) = value.as_str()
+            {
+                arguments.0.push((name.to_owned(), text.to_owned()));
             }
         }
         arguments
@@ -22,15 +28,12 @@ impl PromptArguments {
     /// Adds an argument, or gives one another value.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
-        self.set(name, value);
+        self.0.retain(|(other, _)| other != name);
+        self.0.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    fn set(&mut self, name: &str, value: &str) {
-        self.0.push((name.to_owned(), value.to_owned()));
-    }
-
-    /// The value of an argument. Of one that is given twice, the first counts.
+    /// The value of an argument.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())

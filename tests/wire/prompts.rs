@@ -211,6 +211,32 @@ fn arguments_reach_the_handler() {
     }
 }
 
+/// Every kind of handler reads the same one of two, the one that is bound to what it has asked for.
+#[test]
+fn of_an_argument_that_comes_twice_the_first_counts() {
+    let server = Server::with(prompts);
+    for party in all(&server) {
+        for (name, first, rest, text) in [
+            ("pair", r#""arg1":"a","arg1":"b""#, r#""arg2":"x""#, "a and x and nothing"),
+            ("letter", r#""to":"Ada","to":"Bob""#, r#""tone":"cool""#, "Write to Ada coolly."),
+            (
+                "letter-blocking",
+                r#""to":"Ada","to":"Bob""#,
+                r#""tone":null,"tone":"cool""#,
+                "Write to Ada somehow.",
+            ),
+        ] {
+            let mut request =
+                party.request(7, "prompts/get", json!({"name": name, "arguments": {"twice": 1}}));
+            let body =
+                String::from_utf8(request.body).unwrap().replace(r#""twice":1"#, &format!("{first},{rest}"));
+            request.body = body.into_bytes();
+            let got = party.send(&server, &request).result();
+            assert_eq!(got["messages"][0]["content"]["text"], text, "{name}");
+        }
+    }
+}
+
 #[test]
 fn arguments_that_do_not_fit() {
     let server = Server::with(prompts);

@@ -50,10 +50,23 @@ fn server_with(customise: impl FnOnce(twolane::Builder) -> twolane::Builder) -> 
         let second = context.elicit("first", Elicitation::form("And who?", form())).await?;
         Ok(format!("{} and {}", first.content().unwrap()["name"], second.content().unwrap()["name"]))
     }
+    async fn elsewhere(work: Work, context: Context) -> Result<String, ToolError> {
+        let said = tokio::spawn(async move {
+            // Whoever drives the call rests by now.
+            tokio::time::sleep(Duration::from_millis(work.ms)).await;
+            context.start_task().await;
+            context.is_task()
+        });
+        Ok(format!("task: {}", said.await?))
+    }
     Server::with(|builder| {
         let builder = builder
             .tool(Typed::new("later", "Asks first.", later).tasks(TaskSupport::RequiredByHandler))
             .tool(Typed::new("maybe", "Asks first.", later).tasks(TaskSupport::OptionalByHandler))
+            .tool(
+                Typed::new("elsewhere", "Says so from a task of its own.", elsewhere)
+                    .tasks(TaskSupport::OptionalByHandler),
+            )
             .tool(Typed::new("work", "Works.", work).tasks(TaskSupport::Optional))
             .tool(Typed::new("job", "Works as a task.", work).tasks(TaskSupport::Required))
             .tool(Typed::new("failing", "Fails as a task.", fail).tasks(TaskSupport::Required))
@@ -454,5 +467,17 @@ fn a_handler_that_may_not_become_a_task_goes_on_or_is_refused() {
         assert_eq!((refused.status, refused.code()), (400, -32021), "{refused}");
         let full = client.send(&of_a_user(true, "tools/call", given("later"))).result();
         assert_eq!(full["isError"], true, "{full}");
+    }
+}
+
+#[test]
+fn a_handler_may_say_so_from_another_task() {
+    let server = server();
+    for protocol in Protocol::BOTH {
+        let mut client = server.client(protocol);
+        let id = create(&mut client, "elsewhere", 20);
+        assert_eq!(settled(&mut client, &id)["result"]["content"][0]["text"], "task: true");
+        let request = messages::modern_call(1, "elsewhere", json!({"ms": 1}));
+        assert_eq!(client.send(&request).tool_text(), "task: false", "it goes on at once");
     }
 }
