@@ -83,9 +83,9 @@ impl Drop for SentRequest<'_> {
         let Some(asks) = mailbox.asks.as_mut() else { return };
         let Some(at) = asks.sent.iter().position(|sent| sent.waiting.id() == self.id) else { return };
         let sent = asks.sent.swap_remove(at);
-        mailbox.take_back(&sent);
+        let unsent = mailbox.take_back(&sent);
         wake(mailbox);
-        drop(sent);
+        drop((sent, unsent));
     }
 }
 
@@ -94,26 +94,29 @@ impl Mailbox {
         self.asks.get_or_insert_default()
     }
 
-    /// What no stream has taken is not sent; what one has taken and nobody has answered is cancelled on the same stream.
-    fn take_back(&mut self, sent: &Sent) {
+    /// What no stream has taken is not sent; what one has taken and nobody has answered is cancelled on the same stream. Whoever waits for a
+    /// stream to take it learns of it when the item is dropped: not under the lock.
+    #[must_use]
+    fn take_back(&mut self, sent: &Sent) -> Option<Item> {
         let id = sent.waiting.id();
         if !sent.taken {
-            self.queue.retain(|item| !matches!(item, Item::Request { id: other, .. } if *other == id));
-        } else if self.open && sent.waiting.is_open() {
+            let is_it = |item: &Item| matches!(item, Item::Request { id: other, .. } if *other == id);
+            return self.queue.iter().position(is_it).and_then(|at| self.queue.remove(at));
+        }
+        if self.open && sent.waiting.is_open() {
             let params = json!({"requestId": id.as_str(), "reason": "The answer is no longer needed"});
             let notification =
                 json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
             self.queue.push_back(Item::Notification(notification.to_string().into_bytes()));
         }
+        None
     }
 
-    /// The call is over: whatever is open is taken back, and whoever waits learns it once the state is dropped.
-    pub(in crate::tools) fn end_asking(&mut self) -> Option<Box<Asks>> {
+    /// The call is over: whatever is open is taken back, and whoever waits learns it once what is returned is dropped: not under the lock.
+    pub(in crate::tools) fn end_asking(&mut self) -> Option<(Box<Asks>, Vec<Item>)> {
         let asks = self.asks.take()?;
-        for sent in &asks.sent {
-            self.take_back(sent);
-        }
-        Some(asks)
+        let unsent = asks.sent.iter().filter_map(|sent| self.take_back(sent)).collect();
+        Some((asks, unsent))
     }
 
     /// A stream has taken a request.
