@@ -47,6 +47,8 @@ pub enum Step {
     Close(u64),
     /// The answer stands in the exchange, as JSON.
     Done(Reply),
+    /// The request is refused. Nothing has been sent; for whoever cannot refuse any more, the same error stands in the exchange.
+    Refused(Refusal<'static>),
 }
 
 /// How a call is answered.
@@ -166,10 +168,14 @@ impl Pending {
             envelope::begin(out);
             out.extend_from_slice(&self.id);
             write(out, &produced, self.revision, &self.identity);
-            // What is refused after a while is refused all the same; only the table of rejections does not know of it.
-            let refused = !self.sent && refusal(&produced, self.revision).is_some();
-            return Poll::Ready(Step::Done(Reply::json(if refused { 400 } else { 200 })));
+            let refused = if self.sent { None } else { refusal(&produced, self.revision) };
+            return Poll::Ready(refused.map_or_else(|| Step::Done(Reply::json(200)), Step::Refused));
         }
+    }
+
+    /// Nobody hears any more what is sent before the answer: the client cannot be asked.
+    pub fn mute(&self) {
+        self.running.mute();
     }
 
     /// The request's id, as JSON.

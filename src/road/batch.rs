@@ -195,7 +195,7 @@ impl BatchPending {
                 Poll::Ready(Turn::Event(event)) => return Poll::Ready(Turn::Event(event)),
                 Poll::Ready(Turn::Close(retry_ms)) => return Poll::Ready(Turn::Close(retry_ms)),
                 // The others are still answered, so a call that was cancelled is too.
-                Poll::Ready(Turn::Done(_) | Turn::Cancelled(_)) => {
+                Poll::Ready(Turn::Done(_) | Turn::Refused(_) | Turn::Cancelled(_)) => {
                     *item = Item::Answer(std::mem::take(&mut exchange.body));
                 }
                 Poll::Pending => open = true,

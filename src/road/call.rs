@@ -6,10 +6,12 @@ use std::task::{self, Poll};
 
 use super::batch::BatchPending;
 use crate::methods::{self, Step};
+use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope};
 use crate::session::flight::{Flight, Registered};
 use crate::session::state::Session;
 use crate::tables::versions::Era;
+use crate::view::id::Id;
 
 /// JSON-RPC: the server has given the request up.
 const GIVEN_UP: i32 = -32000;
@@ -29,6 +31,8 @@ pub(super) enum Turn {
     Close(u64),
     /// The answer stands in the exchange, as JSON.
     Done(Reply),
+    /// The request is refused; the same error stands in the exchange.
+    Refused(Refusal<'static>),
     /// The client has cancelled it. What stands in the exchange is for a client that still waits for an answer.
     Cancelled(Reply),
 }
@@ -39,6 +43,7 @@ impl From<Step> for Turn {
             Step::Event(event) => Self::Event(event),
             Step::Close(retry_ms) => Self::Close(retry_ms),
             Step::Done(reply) => Self::Done(reply),
+            Step::Refused(refusal) => Self::Refused(refusal),
         }
     }
 }
@@ -61,6 +66,11 @@ impl Call {
 
     pub(super) const fn era(&self) -> Era {
         self.pending.era()
+    }
+
+    /// Nobody hears any more what it sends before its answer.
+    pub(super) fn mute(&self) {
+        self.pending.mute();
     }
 
     fn flight(&self) -> Option<&Arc<Flight>> {
@@ -90,6 +100,23 @@ impl Calls {
             Self::One(call) => call.era(),
             Self::Batch(_) => Era::Legacy,
             Self::Listen(_) => Era::Modern,
+        }
+    }
+
+    /// The id of the one request that they answer.
+    pub(super) fn id(&self) -> Option<Id<'_>> {
+        match self {
+            Self::One(call) => std::str::from_utf8(call.pending.id()).ok().map(Id::Literal),
+            Self::Batch(_) | Self::Listen(_) => None,
+        }
+    }
+
+    /// Nobody hears any more what they send before their answer.
+    pub(super) fn mute(&self) {
+        match self {
+            Self::One(call) => call.mute(),
+            Self::Batch(batch) => batch.calls().for_each(Call::mute),
+            Self::Listen(_) => {}
         }
     }
 

@@ -8,13 +8,17 @@ use std::task::{self, Poll};
 
 use bytes::Bytes;
 
-use super::call::{Calls, Turn};
+use super::call::{Call, Calls, Turn};
 use super::media::Accept;
-use crate::reply::{Content, Exchange, Reply, sse};
+use super::shared::{Road, Shared};
+use crate::reply::rejection::{Refusal, Scene, render};
+use crate::reply::{Allow, Content, Exchange, Reply, sse};
 use crate::session::reader::{Next, Reader};
 use crate::session::state::Session;
 use crate::session::writer::Writer;
-use crate::tables::versions::Era;
+use crate::tables::routes::Verb;
+use crate::tables::versions::{Era, Revision};
+use crate::view::id::Id;
 
 /// What is to be done next.
 #[derive(Debug)]
@@ -40,6 +44,8 @@ enum Source {
     Calls {
         calls: Calls,
         streamed: bool,
+        /// Refuses a request after a while. Only modern ones are.
+        refuser: Option<Road>,
     },
     /// A stream of a session.
     Stream {
@@ -59,7 +65,13 @@ enum First {
 
 impl Pending {
     pub(super) const fn calls(calls: Calls, accept: Accept) -> Self {
-        Self { source: Source::Calls { calls, streamed: false }, accept }
+        Self { source: Source::Calls { calls, streamed: false, refuser: None }, accept }
+    }
+
+    /// A call that may still be refused.
+    pub(super) fn modern(call: Call, accept: Accept, shared: &Arc<Shared>) -> Self {
+        let refuser = Some(Road(Arc::clone(shared)));
+        Self { source: Source::Calls { calls: Calls::One(call), streamed: false, refuser }, accept }
     }
 
     /// The stream that a GET has opened: its head goes out at once.
@@ -77,7 +89,7 @@ impl Pending {
                 }
                 reader.poll(cx).map(|next| read(next, exchange))
             }
-            Source::Calls { calls, streamed } => loop {
+            Source::Calls { calls, streamed, refuser } => loop {
                 match task::ready!(calls.poll(cx, exchange)) {
                     Turn::Event(json) => match calls.session().map(Arc::clone) {
                         Some(session) => {
@@ -95,6 +107,14 @@ impl Pending {
                         if let Some(session) = session.map(Arc::clone) {
                             return self.move_to_stream(&session, First::Close(retry_ms), cx, exchange);
                         }
+                    }
+                    Turn::Refused(refusal) => {
+                        let reply = match refuser {
+                            Some(road) => refuse(road, refusal, calls.id(), exchange),
+                            None => dress(Reply::json(200), self.accept, exchange),
+                        };
+                        self.source = Source::Over;
+                        return Poll::Ready(Step::Done(reply));
                     }
                     Turn::Done(reply) | Turn::Cancelled(reply) => {
                         let reply = if *streamed {
@@ -171,9 +191,18 @@ impl Pending {
     }
 }
 
+fn refuse(road: &Road, refusal: Refusal<'_>, id: Option<Id<'_>>, exchange: &mut Exchange) -> Reply {
+    let protocol = Some(Revision::NEWEST_MODERN.as_str().as_bytes());
+    let scene = Scene { verb: Verb::Post, id, allow: Allow::Post, protocol };
+    render(refusal, scene, &road.0.counters, exchange)
+}
+
 /// Sees calls through, for whoever reads their stream.
 async fn drive(mut calls: Calls, writer: Option<Writer>) {
     let mut exchange = Exchange::new(false);
+    if writer.is_none() {
+        calls.mute();
+    }
     let turn = |cx: &mut task::Context<'_>, calls: &mut Calls, exchange: &mut Exchange| {
         if let Some(writer) = &writer {
             task::ready!(writer.poll_room(cx));
@@ -192,7 +221,7 @@ async fn drive(mut calls: Calls, writer: Option<Writer>) {
                     writer.cut(retry_ms);
                 }
             }
-            Turn::Done(_) => {
+            Turn::Done(_) | Turn::Refused(_) => {
                 if let Some(writer) = writer {
                     writer.answer(&exchange.body, || calls.too_long());
                 }

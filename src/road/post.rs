@@ -119,7 +119,7 @@ impl Road {
 
 /// One POST between `parse` and its answer.
 pub(super) struct Run<'a> {
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a Arc<Shared>,
     pub(super) head: RequestHead<'a>,
     pub(super) peer: &'a Peer,
     pub(super) slot: &'a mut CallSlot,
@@ -282,7 +282,10 @@ impl<'a> Run<'a> {
             Outcome::Done(reply) => Ok(Answer::Done(dress(reply, self.accept, self.exchange))),
             Outcome::Pending(call) => {
                 let call = Call::new(call, resolved.session.as_ref());
-                Ok(Answer::Pending(Pending::calls(Calls::One(call), self.accept)))
+                Ok(Answer::Pending(match resolved.revision.era() {
+                    Era::Modern => Pending::modern(call, self.accept, self.shared),
+                    Era::Legacy => Pending::calls(Calls::One(call), self.accept),
+                }))
             }
             Outcome::Listening(listening) => {
                 Ok(Answer::Pending(Pending::calls(Calls::Listen(listening), self.accept)))
@@ -332,6 +335,8 @@ impl<'a> Run<'a> {
                 return Ok(Answer::Done(dress(reply, accept, self.exchange)));
             }
             Poll::Ready(Turn::Event(event)) => calls.give_back(event),
+            // No call of a session is refused once it runs.
+            Poll::Ready(Turn::Refused(refusal)) => return Err(refusal),
             // The revision of batches knows no streams that are come back to.
             Poll::Ready(Turn::Close(_)) | Poll::Pending => {}
         }

@@ -207,7 +207,11 @@ impl Session {
     /// The server's own requests that wait for the client's answers.
     pub(super) fn requests(&self) -> &Requests {
         let requests = self.requests.get_or_init(Box::default);
-        if self.ended.load(Ordering::Acquire) {
+        // With the streams' lock: whoever ends the session either sees the table, or is seen.
+        let held = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = self.ended.load(Ordering::Relaxed);
+        drop(held);
+        if ended {
             requests.end();
         }
         requests

@@ -203,8 +203,14 @@ impl CallShared {
         self.asking.as_deref()
     }
 
+    /// Whether what is sent before the answer reaches the client.
     pub(super) fn may_stream(&self) -> bool {
-        self.may_stream
+        self.may_stream && !self.mailbox().muted
+    }
+
+    /// The client has gone, and nothing is kept for it.
+    pub(super) fn mute(&self) {
+        self.mailbox().muted = true;
     }
 
     /// The session, on the legacy lane, while the call goes on.
@@ -238,6 +244,9 @@ impl CallShared {
             return false;
         }
         let mailbox = self.mailbox();
+        if mailbox.muted {
+            return false;
+        }
         let least = mailbox.session.as_ref().map_or(self.log_level, |session| Some(session.log_level()));
         mailbox.open && least.is_some_and(|least| level >= least)
     }

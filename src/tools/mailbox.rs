@@ -19,6 +19,8 @@ pub(super) struct Mailbox {
     pub(super) progress: f64,
     /// False once the call is over: nothing may follow its result.
     pub(super) open: bool,
+    /// True once nobody hears what is sent: requests are not even tried.
+    pub(super) muted: bool,
     pub(super) waker: Option<Waker>,
     /// Let go when the call is over: the storage waits for the connection's next call, which may be another session's.
     pub(super) session: Option<Arc<Session>>,
@@ -48,6 +50,7 @@ impl Default for Mailbox {
             dropped: 0,
             progress: f64::NEG_INFINITY,
             open: true,
+            muted: false,
             waker: None,
             session: None,
             asks: None,
@@ -63,6 +66,7 @@ impl Mailbox {
         self.dropped = 0;
         self.progress = f64::NEG_INFINITY;
         self.open = true;
+        self.muted = false;
         self.waker = None;
         self.session = session.cloned();
         self.asks = None;

@@ -145,6 +145,11 @@ impl Running {
         matches!(self.phase, Phase::Ready(_))
     }
 
+    /// Nobody hears any more what is sent before the result.
+    pub fn mute(&self) {
+        self.context.shared().mute();
+    }
+
     /// A handle that cancels the call from another task; the call then ends at its next poll, for which the task is woken.
     #[must_use]
     pub fn canceller(&self) -> Canceller {

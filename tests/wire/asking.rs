@@ -387,3 +387,55 @@ fn batches_ask_and_answer() {
         assert!(talk.next().is_none());
     }
 }
+
+/// A client that loses its connection comes back for the question, and answers it.
+#[test]
+fn a_question_is_there_for_a_client_that_comes_back() {
+    let (server, _askers) = asking();
+    for party in Party::legacy(&server, "2025-11-25", &everything()) {
+        let mut first = server.http1();
+        first.write(&party.call("ask_name", json!({})).bytes());
+        assert_eq!(first.read_head().status, 200);
+        let primed = first.next_event().expect("a priming event");
+        let asked = first.next_event().expect("the question");
+        drop(first);
+        let id = asked.json()["id"].take();
+        let again = Request::get()
+            .session(party.session.as_deref().unwrap())
+            .header("Last-Event-ID", primed.id.expect("an id"));
+        let mut talk = Talk::start(server.client(party.protocol), &again);
+        assert_eq!(request(&mut talk, "elicitation/create").0, id, "the same question");
+        take(&server, &party, &id, accept(json!({"name": "Alice"})));
+        assert_eq!(text(&mut talk), "Hello, Alice!");
+    }
+}
+
+/// Where nothing is kept for a client that has gone, it is not asked, and the call goes on without the answer.
+#[test]
+fn a_client_that_has_gone_is_not_asked() {
+    let (server, askers) = asking_with(&[("half_close_grace", 0)]);
+    for (gone, party) in (1..).zip(Party::legacy(&server, "2025-11-25", &everything())) {
+        match server.client(party.protocol) {
+            crate::support::Client::Http1(mut client) => {
+                client.write(&party.call("ask_when_let", json!({})).bytes());
+                while askers.rounds.load(Ordering::SeqCst) < gone {}
+                drop(client);
+            }
+            crate::support::Client::Http2(mut client) => {
+                let stream = client.start(&party.call("ask_when_let", json!({})));
+                while askers.rounds.load(Ordering::SeqCst) < gone {
+                    client.turn();
+                }
+                client.reset(stream);
+                drop(client);
+            }
+        }
+        // Whether the server has seen that it is gone shows nowhere, so the handler waits a little before it asks.
+        let started = Instant::now();
+        while askers.gone.load(Ordering::SeqCst) < gone {
+            assert!(started.elapsed() < Duration::from_secs(20), "the handler still waits");
+            std::thread::yield_now();
+        }
+    }
+    assert_eq!(*askers.told.lock().unwrap(), ["NoStream", "NoStream"]);
+}

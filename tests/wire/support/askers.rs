@@ -1,7 +1,7 @@
 //! Tools that ask their client.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -20,6 +20,8 @@ pub struct Askers {
     pub rounds: Arc<AtomicU64>,
     /// How many handlers have been dropped or come to their end.
     pub gone: Arc<AtomicU64>,
+    /// What `ask_when_let` was told.
+    pub told: Arc<Mutex<Vec<String>>>,
 }
 
 struct Gone(Arc<AtomicU64>);
@@ -47,7 +49,7 @@ fn told(error: AskError) -> String {
 
 impl Askers {
     pub fn register(&self, builder: Builder) -> Builder {
-        self.several(self.single(builder))
+        self.late(self.several(self.single(builder)))
     }
 
     fn single(&self, builder: Builder) -> Builder {
@@ -106,6 +108,24 @@ impl Askers {
                     Ok(context.sample("model", Sampling::new("Who?", 100)).await?.text())
                 },
             ))
+    }
+
+    fn late(&self, builder: Builder) -> Builder {
+        let askers = self.clone();
+        builder.tool(Typed::new("ask_when_let", "Asks a while later.", move |_: Value, context: Context| {
+            let askers = askers.clone();
+            async move {
+                askers.rounds.fetch_add(1, Ordering::SeqCst);
+                let _gone = Gone(Arc::clone(&askers.gone));
+                tokio::time::sleep(Duration::from_millis(300)).await;
+                let asked = context.elicit("user_name", Elicitation::form("Who?", name_form())).await;
+                let told = match asked {
+                    Ok(answer) => said(&answer, "name"),
+                    Err(error) => told(error),
+                };
+                askers.told.lock().unwrap().push(told);
+            }
+        }))
     }
 
     fn several(&self, builder: Builder) -> Builder {
