@@ -17,7 +17,7 @@ use crate::mutations::change;
 use crate::official::Official;
 
 /// Messages for each method of each revision, before they are changed, for each member there is in them.
-const MESSAGES: u32 = 6;
+const MESSAGES: u32 = 4;
 
 /// Changed messages for each of these.
 const VARIANTS: usize = 40;
