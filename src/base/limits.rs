@@ -148,6 +148,10 @@ limits! {
     stream_buffer: Count = 256, 1 ..= 65_536;
     /// Most GET event streams of one legacy session; beyond it the oldest ends.
     get_streams: Count = 4, 1 ..= 1_024;
+    /// Most resources that one legacy session subscribes to.
+    session_subscriptions: Count = 256, 0 ..= 65_536;
+    /// Bytes of URIs that all legacy sessions together subscribe to.
+    subscription_memory: Bytes = 67_108_864, 1_024 ..= 1_099_511_627_776;
     /// Time a client is told to wait before it comes back to a stream that the server has ended early.
     stream_retry: Milliseconds = 1_000, 0 ..= 3_600_000;
     /// Most events of one legacy stream that are kept for a client that comes back.

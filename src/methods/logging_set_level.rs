@@ -1,7 +1,7 @@
 //! `logging/setLevel` (2025-11-25, server/utilities/logging): which log messages a session wants. Answers exactly `{}`.
 
-use super::Request;
-use crate::reply::{Exchange, Reply, envelope};
+use super::{Request, empty};
+use crate::reply::{Exchange, Reply};
 use crate::tables::levels::LogLevel;
 
 /// Answers. The params have been checked.
@@ -10,7 +10,5 @@ pub fn serve(request: &Request<'_, '_, '_>, exchange: &mut Exchange) -> Reply {
     if let (Some(session), Some(level)) = (request.session, level.and_then(LogLevel::from_wire)) {
         session.set_log_level(level);
     }
-    envelope::begin_result_for(&mut exchange.body, request.id);
-    envelope::end_result(&mut exchange.body);
-    Reply::json(200)
+    empty(request, exchange)
 }

@@ -17,7 +17,9 @@ pub mod prompts_get;
 pub mod prompts_list;
 pub mod resources_list;
 pub mod resources_read;
+pub mod resources_subscribe;
 pub mod resources_templates_list;
+pub mod resources_unsubscribe;
 mod rounds;
 pub mod subscriptions_listen;
 pub mod task_run;
@@ -133,6 +135,8 @@ pub fn serve(
         Method::SubscriptionsListen => return subscriptions_listen::serve(behind, &request, exchange),
         Method::ToolsList => tools_list::serve(behind, &request, exchange),
         Method::ResourcesList => resources_list::serve(behind, &request, exchange),
+        Method::ResourcesSubscribe => resources_subscribe::serve(behind, &request, exchange),
+        Method::ResourcesUnsubscribe => resources_unsubscribe::serve(&request, exchange),
         Method::ResourcesTemplatesList => resources_templates_list::serve(behind, &request, exchange),
         Method::PromptsList => prompts_list::serve(behind, &request, exchange),
         Method::ResourcesRead => return resources_read::serve(behind, &request, slot, exchange, cx),
@@ -151,6 +155,13 @@ pub fn serve(
 /// A text among the params that must be there, which has been checked.
 fn checked_text<'b>(member: Option<Value<'_, 'b>>) -> &'b str {
     member.and_then(|member| member.as_str()).unwrap_or_default()
+}
+
+/// The answer that is exactly `{}`.
+fn empty(request: &Request<'_, '_, '_>, exchange: &mut Exchange) -> Reply {
+    envelope::begin_result_for(&mut exchange.body, request.id);
+    envelope::end_result(&mut exchange.body);
+    Reply::json(200)
 }
 
 /// An error that is no rejection goes with 200 on both lanes: 400 and 404 would read as a sign of the server's era.

@@ -45,18 +45,19 @@ pub fn serve(
     calling::begin(behind, request, running, exchange, cx)
 }
 
-enum Found<'s> {
+pub(super) enum Found<'s> {
     Resource(&'s ResourceEntry),
     Template(&'s TemplateEntry, Variables),
 }
 
-enum Missing {
+pub(super) enum Missing {
     Unknown,
     /// Longer than what is held against templates.
     TooLong(u64),
 }
 
-fn find<'s>(offered: &'s Snapshot, uri: &str, longest: u64) -> Result<Found<'s>, Missing> {
+/// What a read of `uri` would find.
+pub(super) fn find<'s>(offered: &'s Snapshot, uri: &str, longest: u64) -> Result<Found<'s>, Missing> {
     if let Some(entry) = offered.resources().find(uri) {
         return Ok(Found::Resource(entry));
     }
@@ -78,7 +79,7 @@ fn caching(request: &Request<'_, '_, '_>) -> Caching {
 }
 
 #[cold]
-fn not_found(uri: &str, request: &Request<'_, '_, '_>, exchange: &mut Exchange) -> Reply {
+pub(super) fn not_found(uri: &str, request: &Request<'_, '_, '_>, exchange: &mut Exchange) -> Reply {
     let error = resource_not_found(uri, request.revision);
     let data = error.data.map(|data| data.to_string().into_bytes());
     envelope::write_error(&mut exchange.body, request.id, error.code, &error.message, data.as_deref());

@@ -13,6 +13,7 @@ pub struct Commons {
     streams: AtomicU64,
     detached: AtomicU64,
     replay: AtomicU64,
+    subscribed: AtomicU64,
 }
 
 /// The limits that streams keep to.
@@ -28,6 +29,8 @@ pub(super) struct Bounds {
     pub(super) finished_ms: u64,
     pub(super) session_detached: u64,
     pub(super) detached: u64,
+    pub(super) subscriptions: usize,
+    pub(super) subscription_bytes: u64,
 }
 
 impl Commons {
@@ -47,11 +50,14 @@ impl Commons {
                 finished_ms: limits.replay_time,
                 session_detached: limits.session_detached,
                 detached: limits.detached,
+                subscriptions: size(limits.session_subscriptions),
+                subscription_bytes: limits.subscription_memory,
             },
             draining: AtomicBool::new(false),
             streams: AtomicU64::new(0),
             detached: AtomicU64::new(0),
             replay: AtomicU64::new(0),
+            subscribed: AtomicU64::new(0),
         }
     }
 
@@ -71,6 +77,21 @@ impl Commons {
     #[must_use]
     pub fn replay_bytes(&self) -> u64 {
         self.replay.load(Ordering::Acquire)
+    }
+
+    /// How many bytes of URIs sessions subscribe to.
+    #[must_use]
+    pub fn subscribed(&self) -> u64 {
+        self.subscribed.load(Ordering::Acquire)
+    }
+
+    /// Counts a subscription, if there is memory for it.
+    pub(super) fn take_subscription(&self, bytes: usize) -> bool {
+        up(&self.subscribed, bytes as u64, self.bounds.subscription_bytes)
+    }
+
+    pub(super) fn give_subscription(&self, bytes: usize) {
+        self.subscribed.fetch_sub(bytes as u64, Ordering::AcqRel);
     }
 
     /// From now on no stream may listen.
@@ -129,10 +150,10 @@ impl Permit {
     /// Leave for a call of the session that counts in `session`, unless as many run on as may.
     pub(super) fn take(commons: &Arc<Commons>, session: &Arc<AtomicU64>) -> Option<Self> {
         let bounds = &commons.bounds;
-        if !up(session, bounds.session_detached) {
+        if !up(session, 1, bounds.session_detached) {
             return None;
         }
-        if !up(&commons.detached, bounds.detached) {
+        if !up(&commons.detached, 1, bounds.detached) {
             session.fetch_sub(1, Ordering::AcqRel);
             return None;
         }
@@ -147,9 +168,10 @@ impl Drop for Permit {
     }
 }
 
-/// Counts one more, up to `most`.
-fn up(count: &AtomicU64, most: u64) -> bool {
-    count.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count < most).then(|| count + 1)).is_ok()
+/// Counts so many more, up to `most`.
+fn up(count: &AtomicU64, more: u64, most: u64) -> bool {
+    let add = |count: u64| count.checked_add(more).filter(|&count| count <= most);
+    count.fetch_update(Ordering::AcqRel, Ordering::Acquire, add).is_ok()
 }
 
 #[cfg(test)]

@@ -39,6 +39,13 @@ pub(super) struct Place {
     pub(super) waker: Option<Waker>,
 }
 
+impl Place {
+    /// Whether it is this reader's, and the reader has taken everything up to `end`.
+    pub(super) const fn is_at(&self, reader: u64, end: u64) -> bool {
+        self.reader == reader && self.next == end
+    }
+}
+
 /// One stream.
 #[derive(Debug)]
 pub(super) struct Log {

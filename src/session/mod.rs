@@ -6,6 +6,7 @@ pub mod commons;
 pub mod event_id;
 pub mod flight;
 mod log;
+pub mod subscriptions;
 mod streams;
 pub mod reader;
 pub mod writer;

@@ -4,6 +4,7 @@
 use super::state::{Lifecycle, Session};
 use super::streams::Streams;
 use crate::events::topic::{Topic, Topics};
+use crate::reply::json;
 
 impl Session {
     /// The client is to be told that these lists have changed. However often, it is told once.
@@ -17,17 +18,22 @@ impl Session {
         self.owed.settle(topic);
     }
 
-    /// Pays what is owed on `stream`, if it is for that one to do.
-    pub(super) fn settle_owed(&self, streams: &mut Streams, stream: u64) {
-        if self.owed.get().is_empty()
-            || self.lifecycle() != Lifecycle::Ready
-            || streams.newest() != Some(stream)
-        {
+    /// Pays one debt on `stream`, if it is for that one to do and there is any. What is not paid yet is no message yet, so that a reader that
+    /// is slow is told once of what has changed often.
+    pub(super) fn pay(&self, streams: &mut Streams, stream: u64) {
+        if self.lifecycle() != Lifecycle::Ready || streams.newest() != Some(stream) {
             return;
         }
-        for topic in self.owed.take().iter() {
+        if let Some(topic) = self.owed.get().first() {
+            self.owed.settle(topic);
             streams
                 .append(stream, format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, topic.method()).as_bytes());
+        } else if let Some(uri) = streams.subscriptions.next() {
+            let mut message =
+                br#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"#.to_vec();
+            json::write_str(&mut message, &uri);
+            message.extend_from_slice(b"}}");
+            streams.append(stream, &message);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use super::log::Life;
+use super::log::{Kind, Life};
 use super::state::{OpenGuard, Session};
 use super::streams::Streams;
 
@@ -40,7 +40,14 @@ impl Reader {
     /// What comes next.
     pub fn poll(&self, cx: &Context<'_>) -> Poll<Next> {
         let polled = self.session.with_made_streams(|streams| {
-            self.session.settle_owed(streams, self.stream);
+            let reader = self.reader;
+            let is_dry = streams.get(self.stream).is_some_and(|log| {
+                log.kind == Kind::Listen
+                    && log.place.as_ref().is_some_and(|place| place.is_at(reader, log.end()))
+            });
+            if is_dry {
+                self.session.pay(streams, self.stream);
+            }
             self.take(streams, cx)
         });
         polled.unwrap_or(Poll::Ready(Next::End))

@@ -10,6 +10,7 @@ use super::id::SessionId;
 use super::state::{ClientInfo, Session};
 use crate::base::limits::Limits;
 use crate::base::principal::Principal;
+use crate::events::changes::Updated;
 use crate::events::topic::Topics;
 use crate::tables::versions::Revision;
 
@@ -137,6 +138,11 @@ impl Sessions {
     /// Owes every client word that these lists have changed.
     pub fn mark(&self, topics: Topics) {
         self.each(|session| session.mark(topics));
+    }
+
+    /// Owes every client word of these resources, as far as it subscribes to them.
+    pub fn resources_updated(&self, updated: &Updated) {
+        self.each(|session| session.resources_updated(updated));
     }
 
     /// The server drains: from now on no stream listens any more.

@@ -10,6 +10,7 @@ use super::commons::{Commons, Permit};
 use super::event_id::EventId;
 use super::flight::Flight;
 use super::log::{Kind, Life, Log, Place};
+use super::subscriptions::Subscriptions;
 use crate::reply::sse;
 
 /// What is to be done once the session's lock is free: foreign code runs then.
@@ -40,6 +41,7 @@ pub(super) struct Streams {
     flown: u64,
     /// How many of its calls run on without their client.
     detached: Arc<AtomicU64>,
+    pub(super) subscriptions: Subscriptions,
     pub(super) after: After,
 }
 
@@ -64,13 +66,14 @@ impl Streams {
             flights: HashMap::new(),
             flown: 0,
             detached: Arc::default(),
+            subscriptions: Subscriptions::new(commons),
             after: After::default(),
         }
     }
 
     /// Whether there is nothing here.
     pub(super) fn is_empty(&self) -> bool {
-        self.logs.is_empty() && self.flights.is_empty()
+        self.logs.is_empty() && self.flights.is_empty() && self.subscriptions.is_empty()
     }
 
     /// Notes a call, and gives its key.

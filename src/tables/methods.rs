@@ -105,6 +105,10 @@ methods! {
     ResourcesTemplatesList = "resources/templates/list", Both, Ready, None, cacheable: true;
     /// What a resource holds.
     ResourcesRead = "resources/read", Both, Ready, Uri, cacheable: true;
+    /// Asks to be told when a resource changes.
+    ResourcesSubscribe = "resources/subscribe", Legacy, Ready, None, cacheable: false;
+    /// Asks to be told no longer.
+    ResourcesUnsubscribe = "resources/unsubscribe", Legacy, Ready, None, cacheable: false;
     /// The prompts on offer.
     PromptsList = "prompts/list", Both, Ready, None, cacheable: true;
     /// The messages of a prompt.

@@ -91,7 +91,12 @@ impl Behind {
         let due = self.changes().take();
         if !due.is_empty() {
             self.listeners.tell(&due);
-            self.sessions.mark(due.topics);
+            if !due.topics.is_empty() {
+                self.sessions.mark(due.topics);
+            }
+            if !due.updated.is_empty() {
+                self.sessions.resources_updated(&due.updated);
+            }
         }
     }
 

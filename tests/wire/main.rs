@@ -28,6 +28,7 @@ mod listen_resources;
 mod get_streams;
 mod resuming;
 mod cancelling;
+mod subscribing;
 mod frames;
 mod http2;
 mod malformed2;
