@@ -32,7 +32,7 @@ async fn log_once(_: Nothing, context: Context) -> &'static str {
 
 /// Ends its own stream and works on: the client fetches the result by the id of the last event it got.
 async fn reconnect(_: Nothing, context: Context) -> &'static str {
-    let _ = &context;
+    context.close_stream(STEP);
     tokio::time::sleep(Duration::from_millis(100)).await;
     "The client came back."
 }

@@ -14,7 +14,7 @@ import * as asking from './checks/asking.mjs';
 import * as calls from './checks/calls.mjs';
 import * as changes from './checks/changes.mjs';
 import * as primitives from './checks/primitives.mjs';
-import { endOfSession } from './checks/session.mjs';
+import { endOfSession, resumption } from './checks/session.mjs';
 import { main, recorder, rejection, text } from './steps.mjs';
 
 const NEWEST = '2025-11-25';
@@ -102,10 +102,12 @@ await main('sdk 1.x', async (url, step) => {
     await primitives.prompts(step, peer);
     await calls.progress(step, peer);
     await calls.logging(step, peer);
+    await calls.cancellation(step, peer);
     await changes.sessions(step, peer);
     await (revision === '2025-03-26' ? asking.noElicitation : asking.elicitation)(step, peer);
     await asking.sampling(step, peer);
     await asking.roots(step, peer);
+    await resumption(step, peer);
     const ended = await endOfSession(step, peer, url, revision);
     await step(`${revision}: reconnects with a fresh session`, async () => {
       const again = await connect(url, revision, revision, {});

@@ -6,7 +6,7 @@ import * as asking from './checks/asking.mjs';
 import * as calls from './checks/calls.mjs';
 import * as changes from './checks/changes.mjs';
 import * as primitives from './checks/primitives.mjs';
-import { endOfSession } from './checks/session.mjs';
+import { endOfSession, resumption } from './checks/session.mjs';
 import { main, recorder, rejection, sent, show, text } from './steps.mjs';
 
 const MODERN = '2026-07-28';
@@ -58,6 +58,7 @@ async function usual(step, peer) {
   await primitives.prompts(step, peer);
   await calls.progress(step, peer);
   await calls.logging(step, peer);
+  await calls.cancellation(step, peer);
   await (peer.revision === '2025-03-26' ? asking.noElicitation : asking.elicitation)(step, peer);
   await asking.sampling(step, peer);
   await asking.roots(step, peer);
@@ -95,7 +96,6 @@ async function modern(url, step) {
     assert.ok(peer.client.getServerVersion()?.name);
   });
   await usual(step, peer);
-  await calls.cancellation(step, peer);
   await asking.rounds(step, peer);
   await changes.listeners(step, peer);
   await byTheState(step, peer);
@@ -170,6 +170,7 @@ async function legacy(url, step, revision) {
   });
   await usual(step, peer);
   await changes.sessions(step, peer);
+  await resumption(step, peer);
   await endOfSession(step, peer, url, revision);
   const silent = await step(`${revision}: connects with no capabilities`, () =>
     connect(url, revision, { mode: 'legacy', era: 'legacy', revision, capabilities: {} }),

@@ -7,9 +7,11 @@ import asking
 import calls
 import changes
 import primitives
-from steps import MODERN, Peer, connected, run
+from steps import MODERN, Peer, connected, run, text
 
 LEGACY = ["2025-11-25", "2025-06-18", "2025-03-26"]
+# How often this client tries to take up one stream.
+COMES_BACK = 2
 
 
 async def usual(peer: Peer) -> None:
@@ -20,6 +22,7 @@ async def usual(peer: Peer) -> None:
     await calls.progress(peer)
     await calls.logging(peer)
     await calls.bad_level(peer)
+    await calls.cancellation(peer)
     await (asking.no_elicitation if peer.version == "2025-03-26" else asking.elicitation)(peer)
     await asking.sampling(peer)
     await asking.roots(peer)
@@ -28,7 +31,11 @@ async def usual(peer: Peer) -> None:
 async def not_refused(peer: Peer, verbs: set[str]) -> None:
     async def checked() -> None:
         assert len(peer.exchanges) > 60, len(peer.exchanges)
-        refusals = [(verb, status) for verb, status, _ in peer.exchanges if status >= 400]
+        # It comes back to the stream of a call that it has cancelled, and is told that there is nothing more.
+        refused = [(verb, status, sent.get("last-event-id")) for verb, status, sent in peer.exchanges if status >= 400]
+        over = [event for _, status, event in refused if status == 405 and event is not None]
+        assert all(over.count(event) <= COMES_BACK for event in over), over
+        refusals = [(verb, status) for verb, status, event in refused if event not in over]
         # On the modern lane a log level that does not exist is refused by status, and so is a method of the other era.
         assert refusals == ([("POST", 400), ("POST", 404)] if peer.modern else []), refusals
         assert {verb for verb, _, _ in peer.exchanges} == verbs, verbs
@@ -40,7 +47,6 @@ async def not_refused(peer: Peer, verbs: set[str]) -> None:
 async def modern(url: str) -> None:
     async with connected(url, MODERN, MODERN, MODERN) as peer:
         await usual(peer)
-        await calls.cancellation(peer)
         await asking.rounds(peer)
         await changes.listeners(peer)
     await not_refused(peer, {"POST"})
@@ -69,9 +75,18 @@ async def legacy(url: str, version: str) -> None:
             assert offers.resources.subscribe is True and offers.tools.list_changed is True, offers
             await peer.client.send_ping()
 
+        async def resumes() -> None:
+            before = len(peer.exchanges)
+            assert text(await peer.call("test_reconnection"))
+            resumed = [
+                status for verb, status, sent in peer.exchanges[before:] if verb == "GET" and "last-event-id" in sent
+            ]
+            assert 200 in resumed or version != LEGACY[0], resumed
+
         await peer.step("is offered everything, and pings", offered)
         await usual(peer)
         await changes.sessions(peer)
+        await peer.step("comes back for the result of a stream that was let go of", resumes)
     await not_refused(peer, {"POST", "GET", "DELETE"})
 
     async with connected(url, f"{version} again", "legacy", version, capable=False) as peer:

@@ -17,6 +17,7 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 #[derive(Debug, Clone)]
 pub struct Exchange {
     pub verb: &'static str,
+    pub resumes: bool,
     pub session: bool,
     /// What rmcp made of the answer, where it was none that it wanted.
     pub fault: Option<String>,
@@ -33,9 +34,9 @@ impl Wire {
         self.log.lock().expect("the log").clone()
     }
 
-    fn record<T>(&self, verb: &'static str, session: bool, answer: &Result<T, Failure>) {
+    fn record<T>(&self, verb: &'static str, session: bool, resumes: bool, answer: &Result<T, Failure>) {
         let fault = answer.as_ref().err().map(ToString::to_string);
-        self.log.lock().expect("the log").push(Exchange { verb, session, fault });
+        self.log.lock().expect("the log").push(Exchange { verb, resumes, session, fault });
     }
 }
 
@@ -52,7 +53,7 @@ impl StreamableHttpClient for Wire {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let has_session = session.is_some();
         let answer = self.http.post_message(uri, message, session, auth, headers).await;
-        self.record("POST", has_session, &answer);
+        self.record("POST", has_session, false, &answer);
         answer
     }
 
@@ -64,7 +65,7 @@ impl StreamableHttpClient for Wire {
         headers: Headers,
     ) -> Result<(), Failure> {
         let answer = self.http.delete_session(uri, session, auth, headers).await;
-        self.record("DELETE", true, &answer);
+        self.record("DELETE", true, false, &answer);
         answer
     }
 
@@ -76,9 +77,9 @@ impl StreamableHttpClient for Wire {
         auth: Option<String>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        let has_session = session.is_some();
+        let (has_session, resumes) = (session.is_some(), last_event_id.is_some());
         let answer = self.http.get_stream(uri, session, last_event_id, auth, headers).await;
-        self.record("GET", has_session, &answer);
+        self.record("GET", has_session, resumes, &answer);
         answer
     }
 }
