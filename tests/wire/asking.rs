@@ -48,6 +48,17 @@ fn take(server: &Server, party: &Party, id: &Value, result: Value) {
     assert_eq!((taken.status, taken.body.len()), (202, 0), "{taken}");
 }
 
+/// Waits until so many handlers have gone: their streams may end first.
+#[track_caller]
+fn until_gone(askers: &Askers, gone: u64) {
+    let started = Instant::now();
+    while askers.gone.load(Ordering::SeqCst) < gone {
+        assert!(started.elapsed() < Duration::from_secs(20), "the handler is still there");
+        std::thread::yield_now();
+    }
+    assert_eq!(askers.gone.load(Ordering::SeqCst), gone);
+}
+
 #[test]
 fn forms_are_asked_where_the_revision_has_them() {
     let (server, _askers) = asking();
@@ -431,11 +442,29 @@ fn a_client_that_has_gone_is_not_asked() {
             }
         }
         // Whether the server has seen that it is gone shows nowhere, so the handler waits a little before it asks.
-        let started = Instant::now();
-        while askers.gone.load(Ordering::SeqCst) < gone {
-            assert!(started.elapsed() < Duration::from_secs(20), "the handler still waits");
-            std::thread::yield_now();
-        }
+        until_gone(&askers, gone);
     }
     assert_eq!(*askers.told.lock().unwrap(), ["NoStream", "NoStream"]);
+}
+
+/// A call that its client cancels asks no more, and what it has asked is nobody's.
+#[test]
+fn a_cancelled_call_waits_for_no_answer() {
+    let (server, askers) = asking_with(&[("server_requests", 1)]);
+    for (gone, party) in (1..).step_by(2).zip(Party::legacy(&server, "2025-11-25", &everything())) {
+        let mut talk = party.stream(&server, &party.call("ask_name", json!({})));
+        let (first, _) = request(&mut talk, "elicitation/create");
+        let mut cancel = messages::notification("notifications/cancelled");
+        cancel["params"] = json!({"requestId": 7, "reason": "no more"});
+        assert_eq!(party.send(&server, &party.post(&cancel)).status, 202);
+        while let Some(message) = talk.next() {
+            assert!(message.get("result").is_none(), "{message}");
+        }
+        until_gone(&askers, gone);
+        take(&server, &party, &first, accept(json!({"name": "too late"})));
+        let mut talk = party.stream(&server, &party.call("ask_name", json!({})));
+        let (second, _) = request(&mut talk, "elicitation/create");
+        take(&server, &party, &second, accept(json!({"name": "Al"})));
+        assert_eq!(text(&mut talk), "Hello, Al!", "its place is free again");
+    }
 }

@@ -9,7 +9,7 @@ use super::asking::Asking;
 use super::asks::Began;
 use super::elicitation::{Elicitation, Elicited};
 use super::error::AskError;
-use super::question::{Question, prepared};
+use super::question::{Question, permit};
 use super::roots::{ListRoots, Root};
 use super::sampling::{Sampled, Sampling};
 use crate::session::requests::{ClientAnswer, RequestFault, Waiting};
@@ -123,17 +123,24 @@ impl Context {
     async fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Answer, AskError> {
         let shared = self.shared();
         let asking = shared.asking().ok_or(AskError::NotHere)?;
-        let params = prepared(&question, shared.revision(), shared.capabilities())?;
-        if let Some(task) = shared.task() {
-            return self.ask_by_task(&task, key, &question, params).await;
-        }
-        match shared.revision().era() {
-            Era::Legacy => self.ask_session(asking, &question, params).await,
+        let (revision, declared) = (shared.revision(), shared.capabilities());
+        match revision.era() {
+            Era::Legacy => {
+                // What the revision does not have, no client of it can declare: say that first.
+                let params = question.params(revision)?;
+                permit(&question, revision, declared)?;
+                self.ask_session(asking, &question, params).await
+            }
             Era::Modern => {
+                permit(&question, revision, declared)?;
+                if let Some(task) = shared.task() {
+                    let params = question.params(revision)?;
+                    return self.ask_by_task(&task, key, &question, params).await;
+                }
                 if let Some(answer) = shared.known_answer(key, &question) {
                     return Ok(answer);
                 }
-                shared.open_question(key, Q::METHOD, params)?.over().await;
+                shared.open_question(key, Q::METHOD, question.params(revision)?)?.over().await;
                 Err(AskError::CallOver)
             }
         }

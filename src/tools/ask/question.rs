@@ -23,16 +23,14 @@ pub(in crate::tools) trait Question {
     fn read(&self, answer: &Value, revision: Revision) -> Result<Self::Answer, String>;
 }
 
-/// The params of a question that may be asked.
-pub(super) fn prepared<Q: Question>(
+/// Whether the client has declared that it takes the question.
+pub(super) fn permit<Q: Question>(
     question: &Q,
     revision: Revision,
     declared: Capabilities,
-) -> Result<Option<Value>, AskError> {
-    // What the revision does not have, no client of it can declare: say that first.
-    let params = question.params(revision)?;
+) -> Result<(), AskError> {
     match question.needs(revision).into_iter().find(|&capability| !declared.has(capability)) {
         Some(capability) => Err(AskError::Unsupported { capability, era: revision.era() }),
-        None => Ok(params),
+        None => Ok(()),
     }
 }
