@@ -188,7 +188,7 @@ limits! {
     listen_memory: Bytes = 67_108_864, 65_536 ..= 1_099_511_627_776;
     /// Most tools, resources, resource templates or prompts on one page of a list.
     page_size: Count = 100, 1 ..= 10_000;
-    /// Most tasks kept, running or over; beyond it a call that may do without one runs inline, and one that may not is refused.
+    /// Most tasks kept, running or over, of all callers together; beyond it a call that may do without one runs inline, and one that may not is refused. Nobody has a share of their own: where callers are strangers, limit their rates.
     tasks: Count = 10_000, 0 ..= 100_000_000;
     /// Time a task is kept, from its creation.
     task_ttl: Milliseconds = 3_600_000, 1_000 ..= 2_592_000_000;

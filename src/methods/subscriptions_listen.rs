@@ -88,9 +88,9 @@ impl<'b> Asked<'b> {
         let member = |key| filter.and_then(|filter| filter.get(key));
         let asked = |topic: &Topic| member(topic.filter()).and_then(|value| value.as_bool()) == Some(true);
         let topics = Topic::ALL.iter().copied().filter(asked).fold(Topics::NONE, Topics::with);
-        let resources = names(member("resourceSubscriptions"));
+        let resources = names(member("resourceSubscriptions"), listeners.most_resources());
         check_resources(&resources, listeners)?;
-        let tasks = names(member("taskIds"));
+        let tasks = names(member("taskIds"), listeners.most_resources());
         check_tasks(&tasks, listeners)?;
         Ok(Self { topics, resources, tasks })
     }
@@ -118,11 +118,12 @@ impl<'b> Asked<'b> {
     }
 }
 
-/// The strings of an array, each once.
-fn names<'b>(value: Option<Value<'_, 'b>>) -> Vec<&'b str> {
+/// The strings of an array, each once. One more than `most` is enough to know that there are too many.
+fn names<'b>(value: Option<Value<'_, 'b>>, most: u64) -> Vec<&'b str> {
     let Some(array) = value.and_then(|value| value.as_array()) else { return Vec::new() };
-    let mut seen = HashSet::with_capacity(array.len());
-    array.iter().filter_map(|value| value.as_str()).filter(|name| seen.insert(*name)).collect()
+    let mut seen = HashSet::new();
+    let most = usize::try_from(most).unwrap_or(usize::MAX).saturating_add(1);
+    array.iter().filter_map(|value| value.as_str()).filter(|name| seen.insert(*name)).take(most).collect()
 }
 
 fn check_resources(resources: &[&str], listeners: &Listeners) -> Result<(), String> {

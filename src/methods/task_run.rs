@@ -65,7 +65,7 @@ pub fn plan(behind: &Behind, request: &Request<'_, '_, '_>, entry: &Entry) -> Re
             Ok(Plan::Inline(TaskLink::OnDemand))
         }
         TaskSupport::Optional | TaskSupport::Required | TaskSupport::Never => {
-            Ok(match create(behind.tasks(), request.principal, request.clock.now_ms()) {
+            Ok(match create(behind.tasks(), request.principal, request.clock) {
                 Some(task) => Plan::Task(task),
                 None if support.is_required() => Plan::Refused(Refused::NoTask),
                 None => Plan::Inline(TaskLink::None),
@@ -75,8 +75,8 @@ pub fn plan(behind: &Behind, request: &Request<'_, '_, '_>, entry: &Entry) -> Re
 }
 
 /// Creates a task; without room for it there is none.
-pub fn create(tasks: &Tasks, principal: Option<&Arc<Principal>>, now_ms: u64) -> Option<Arc<Task>> {
-    match tasks.create(principal.cloned(), now_ms) {
+pub fn create(tasks: &Tasks, principal: Option<&Arc<Principal>>, clock: &Clock) -> Option<Arc<Task>> {
+    match tasks.create(principal.cloned(), clock) {
         Ok(task) => Some(task),
         Err(reason) => {
             tracing::warn!(?reason, "a call cannot become a task");
@@ -142,7 +142,7 @@ impl Handover {
 
     /// Lets the call run on as a task, and gives that. Without room for one the call goes on as it is, or ends where it may not.
     pub(super) fn hand_over(&self, running: &mut Running, revision: Revision) -> Handed {
-        let Some(task) = create(&self.tasks, running.principal(), self.clock.now_ms()) else {
+        let Some(task) = create(&self.tasks, running.principal(), &self.clock) else {
             running.become_task(None);
             return if self.required {
                 Handed::Failed(running.failure("found no room for its task"))

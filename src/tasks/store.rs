@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::id::TaskId;
 use super::task::{Hooks, Outcome, Task};
+use crate::base::clock::Clock;
 use crate::base::limits::Limits;
 use crate::base::principal::Principal;
 
@@ -81,14 +82,14 @@ impl Tasks {
     ///
     /// # Errors
     /// [`CreateError`] when the cap is reached or no id can be made.
-    pub fn create(&self, principal: Option<Arc<Principal>>, now_ms: u64) -> Result<Arc<Task>, CreateError> {
+    pub fn create(&self, principal: Option<Arc<Principal>>, clock: &Clock) -> Result<Arc<Task>, CreateError> {
         let id = TaskId::random().ok_or(CreateError::NoRandomness)?;
         let times = (self.0.ttl_ms, self.0.poll_interval_ms);
         let mut table = self.table();
         if table.len() as u64 >= self.0.cap {
             return Err(CreateError::Full);
         }
-        let task = Arc::new(Task::new(id, principal, now_ms, times, Arc::clone(&self.0.hooks)));
+        let task = Arc::new(Task::new(id, principal, clock, times, Arc::clone(&self.0.hooks)));
         table.insert(id, Arc::clone(&task));
         Ok(task)
     }
@@ -144,14 +145,6 @@ impl Tasks {
         expired.len() as u64
     }
 
-    /// Cancels everything that runs.
-    pub fn cancel_all(&self) {
-        let all: Vec<_> = self.table().values().map(Arc::clone).collect();
-        for task in all {
-            task.cancel();
-        }
-    }
-
     fn remove(&self, task: &Arc<Task>) {
         let mut table = self.table();
         let removed = table.remove(task.id());
@@ -196,20 +189,22 @@ mod tests {
     #[test]
     fn the_cap_holds_at_below_and_above() {
         let tasks = tasks(2, 100);
-        let first = tasks.create(None, 0).unwrap();
-        tasks.create(None, 500).unwrap();
-        assert_eq!(tasks.create(None, 500).unwrap_err(), CreateError::Full);
+        let (clock, hand) = Clock::manual();
+        let first = tasks.create(None, &clock).unwrap();
+        hand.advance_ms(500);
+        tasks.create(None, &clock).unwrap();
+        assert_eq!(tasks.create(None, &clock).unwrap_err(), CreateError::Full);
         assert_eq!(tasks.sweep(999), 0);
         assert_eq!(tasks.sweep(1000), 1);
         assert_eq!(first.status(), Status::Cancelled, "what still runs is cancelled");
-        assert!(tasks.create(None, 1000).is_ok());
+        assert!(tasks.create(None, &clock).is_ok());
     }
 
     #[test]
     fn found_by_its_principal_until_its_time_is_over() {
         let tasks = tasks(10, 100);
         let [alice, bob] = ["alice", "bob"].map(|name| Arc::new(Principal::new(name)));
-        let task = tasks.create(Some(Arc::clone(&alice)), 0).unwrap();
+        let task = tasks.create(Some(Arc::clone(&alice)), &Clock::manual().0).unwrap();
         let id = task.id().as_str();
         assert!(tasks.find(id, Some(&alice), 999).is_some());
         assert!(tasks.find(id, Some(&bob), 999).is_none());
@@ -224,15 +219,15 @@ mod tests {
     fn results_are_counted_and_given_back() {
         let tasks = tasks(10, 100);
         let outcome = |size: usize| Outcome::Completed(vec![b' '; size]);
-        let first = tasks.create(None, 0).unwrap();
+        let first = tasks.create(None, &Clock::manual().0).unwrap();
         tasks.finish(&first, outcome(100));
         assert_eq!((tasks.held(), first.status()), (100, Status::Completed));
         tasks.finish(&first, outcome(10));
         assert_eq!(tasks.held(), 100, "it was over already");
-        let second = tasks.create(None, 0).unwrap();
+        let second = tasks.create(None, &Clock::manual().0).unwrap();
         tasks.finish(&second, outcome(1));
         assert_eq!(second.status(), Status::Failed, "there is no room");
-        let cancelled = tasks.create(None, 0).unwrap();
+        let cancelled = tasks.create(None, &Clock::manual().0).unwrap();
         cancelled.cancel();
         tasks.finish(&cancelled, outcome(1));
         assert_eq!(cancelled.status(), Status::Cancelled);

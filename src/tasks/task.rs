@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use super::id::TaskId;
-use crate::base::clock::{render_timestamp, wall_ms};
+use crate::base::clock::{Clock, render_timestamp};
 use crate::base::principal::Principal;
 use crate::reply::json;
 
@@ -99,13 +99,12 @@ impl Question {
 impl Drop for Question {
     fn drop(&mut self) {
         let mut state = self.task.state();
-        let before = state.open.len();
-        state.open.retain(|open| open.key != self.key);
-        if state.open.len() != before {
-            state.settle();
-            drop(state);
-            self.task.changed();
-        }
+        let Some(at) = state.open.iter().position(|open| open.key == self.key) else { return };
+        let open = state.open.remove(at);
+        state.settle(self.task.clock.wall_ms());
+        drop(state);
+        drop(open);
+        self.task.changed();
     }
 }
 
@@ -122,10 +121,10 @@ struct State {
 
 impl State {
     /// The status of a task that is not over follows from its questions.
-    fn settle(&mut self) {
+    fn settle(&mut self, wall_ms: u64) {
         if !self.status.is_terminal() {
             self.status = if self.open.is_empty() { Status::Working } else { Status::InputRequired };
-            self.updated_wall_ms = wall_ms();
+            self.updated_wall_ms = wall_ms;
         }
     }
 }
@@ -139,6 +138,7 @@ pub(super) struct Hooks {
 pub struct Task {
     id: TaskId,
     principal: Option<Arc<Principal>>,
+    clock: Clock,
     created_ms: u64,
     created_wall_ms: u64,
     ttl_ms: u64,
@@ -155,15 +155,16 @@ impl Task {
     pub(super) fn new(
         id: TaskId,
         principal: Option<Arc<Principal>>,
-        created_ms: u64,
+        clock: &Clock,
         (ttl_ms, poll_interval_ms): (u64, u64),
         hooks: Arc<Hooks>,
     ) -> Self {
-        let now = wall_ms();
+        let now = clock.wall_ms();
         Self {
             id,
             principal,
-            created_ms,
+            clock: clock.clone(),
+            created_ms: clock.now_ms(),
             created_wall_ms: now,
             ttl_ms,
             poll_interval_ms,
@@ -221,7 +222,7 @@ impl Task {
             return;
         }
         state.message = Some(text[..text.floor_char_boundary(MESSAGE)].to_owned());
-        state.updated_wall_ms = wall_ms();
+        state.updated_wall_ms = self.clock.wall_ms();
         drop(state);
         self.changed();
     }
@@ -242,7 +243,7 @@ impl Task {
         }
         let (sender, answer) = oneshot::channel();
         state.open.push(Open { key: unique.clone(), request, answer: sender });
-        state.settle();
+        state.settle(self.clock.wall_ms());
         drop(state);
         self.changed();
         Some(Question { task: Arc::clone(self), key: unique, answer })
@@ -253,7 +254,7 @@ impl Task {
         let mut state = self.state();
         let Some(at) = state.open.iter().position(|open| open.key == key) else { return false };
         let open = state.open.remove(at);
-        state.settle();
+        state.settle(self.clock.wall_ms());
         drop(state);
         // Whoever asked may have gone meanwhile.
         let _ = open.answer.send(answer);
@@ -312,7 +313,7 @@ impl Task {
         }
         state.status = status;
         state.outcome = outcome;
-        state.updated_wall_ms = wall_ms();
+        state.updated_wall_ms = self.clock.wall_ms();
         let open = std::mem::take(&mut state.open);
         state.used = HashSet::new();
         drop(state);
@@ -416,7 +417,16 @@ mod tests {
                 counted.fetch_add(1, Ordering::Relaxed);
             }),
         };
-        (Arc::new(Task::new(TaskId::random().unwrap(), None, 0, (1000, 50), Arc::new(hooks))), changes)
+        (
+            Arc::new(Task::new(
+                TaskId::random().unwrap(),
+                None,
+                &Clock::system(),
+                (1000, 50),
+                Arc::new(hooks),
+            )),
+            changes,
+        )
     }
 
     fn read(task: &Task) -> Value {

@@ -62,6 +62,16 @@ pub enum TaskLink {
     Linked(Arc<Task>),
 }
 
+impl TaskLink {
+    /// Wakes whoever waits. Not under a lock.
+    fn wake(self) {
+        match self {
+            Self::Wanted(waiting) => waiting.into_iter().for_each(Waker::wake),
+            Self::None | Self::OnDemand | Self::Linked(_) => {}
+        }
+    }
+}
+
 /// The state of one call.
 #[derive(Debug)]
 pub struct CallShared {
@@ -80,7 +90,6 @@ pub struct CallShared {
     cancelled: AtomicBool,
     cancel: Notify,
     mailbox: Mutex<Mailbox>,
-    task: Mutex<TaskLink>,
 }
 
 impl Default for CallShared {
@@ -99,7 +108,6 @@ impl Default for CallShared {
             cancelled: AtomicBool::new(false),
             cancel: Notify::new(),
             mailbox: Mutex::new(Mailbox::default()),
-            task: Mutex::new(TaskLink::None),
         }
     }
 }
@@ -129,22 +137,18 @@ impl CallShared {
             token.write_json(&mut self.token);
         }
         *self.cancelled.get_mut() = false;
-        *self.task.get_mut().unwrap_or_else(PoisonError::into_inner) = call.task.clone();
         let mailbox = self.mailbox.get_mut().unwrap_or_else(PoisonError::into_inner);
         mailbox.begin(call.buffer, call.session);
+        mailbox.task = call.task.clone();
     }
 
     pub(super) fn mailbox(&self) -> MutexGuard<'_, Mailbox> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn task_link(&self) -> MutexGuard<'_, TaskLink> {
-        self.task.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The task that the call is.
     pub(super) fn task(&self) -> Option<Arc<Task>> {
-        match &*self.task_link() {
+        match &self.mailbox().task {
             TaskLink::Linked(task) => Some(Arc::clone(task)),
             TaskLink::None | TaskLink::OnDemand | TaskLink::Wanted(_) => None,
         }
@@ -153,33 +157,30 @@ impl CallShared {
     /// The handler wants the call to be a task. False where nothing is left to wait for. It may say so from a task of its own, so whoever
     /// drives the call is woken, and the handler when it is one.
     pub(super) fn want_task(&self, waker: &Waker) -> bool {
-        let mut link = self.task_link();
-        let first = matches!(*link, TaskLink::OnDemand);
+        let mut mailbox = self.mailbox();
+        let first = matches!(mailbox.task, TaskLink::OnDemand);
         if first {
-            *link = TaskLink::Wanted(Vec::new());
+            mailbox.task = TaskLink::Wanted(Vec::new());
         }
-        let TaskLink::Wanted(waiting) = &mut *link else { return false };
+        let TaskLink::Wanted(waiting) = &mut mailbox.task else { return false };
         if !waiting.iter().any(|other| other.will_wake(waker)) {
             waiting.push(waker.clone());
         }
-        drop(link);
         if first {
-            wake(self.mailbox());
+            wake(mailbox);
         }
         true
     }
 
     pub(super) fn wants_task(&self) -> bool {
-        matches!(*self.task_link(), TaskLink::Wanted(_))
+        matches!(self.mailbox().task, TaskLink::Wanted(_))
     }
 
     /// The call is a task from now on, or stays what it is.
     pub(super) fn link_task(&self, task: Option<Arc<Task>>) {
         let link = task.map_or(TaskLink::None, TaskLink::Linked);
-        let before = std::mem::replace(&mut *self.task_link(), link);
-        if let TaskLink::Wanted(waiting) = before {
-            waiting.into_iter().for_each(Waker::wake);
-        }
+        let before = std::mem::replace(&mut self.mailbox().task, link);
+        before.wake();
     }
 
     pub(super) fn revision(&self) -> Revision {
@@ -317,9 +318,12 @@ impl CallShared {
         let mut mailbox = self.mailbox();
         let asks = mailbox.end_asking();
         mailbox.open = false;
+        // Whoever waits to become a task waits no longer, and what a task came to is the table's alone to keep.
+        let task = std::mem::take(&mut mailbox.task);
         let held = (mailbox.waker.take(), mailbox.session.take(), asks);
         drop(mailbox);
         drop(held);
+        task.wake();
     }
 
     pub(super) fn is_cancelled(&self) -> bool {

@@ -7,6 +7,7 @@ use std::task::Waker;
 use tokio::sync::oneshot;
 
 use super::ask::Asks;
+use super::call::TaskLink;
 use crate::session::requests::RequestId;
 use crate::session::state::Session;
 
@@ -26,6 +27,8 @@ pub(super) struct Mailbox {
     pub(super) session: Option<Arc<Session>>,
     /// Made when the handler asks or remembers something, or when the request brings answers.
     pub(super) asks: Option<Box<Asks>>,
+    /// What the call has to do with tasks.
+    pub(super) task: TaskLink,
 }
 
 /// One message.
@@ -54,6 +57,7 @@ impl Default for Mailbox {
             waker: None,
             session: None,
             asks: None,
+            task: TaskLink::None,
         }
     }
 }
@@ -70,6 +74,7 @@ impl Mailbox {
         self.waker = None;
         self.session = session.cloned();
         self.asks = None;
+        self.task = TaskLink::None;
     }
 
     /// Puts a notification in, unless the call is over or a slow reader leaves no room: then it counts as dropped.

@@ -68,8 +68,10 @@ impl Registry {
     /// Makes several changes at once: they appear together, and lists are rendered once. Changes made before a failure stay. Inside
     /// `change`, change the registry through what it is given alone: another change waits for this one.
     pub fn edit<R>(&self, change: impl FnOnce(&mut Edit) -> R) -> R {
-        let _writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut edit = Edit::new(self.0.current.load_full());
+        let writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        // Kept until the lock is given back: what is removed may itself look at the registry when it is dropped.
+        let before = self.0.current.load_full();
+        let mut edit = Edit::new(Arc::clone(&before));
         let result = change(&mut edit);
         if let Some(Changed { mut next, topics, updated }) = edit.into_changed() {
             next.render();
@@ -80,6 +82,8 @@ impl Registry {
             self.0.due.mark(topics);
             updated.iter().for_each(|uri| self.0.due.resource_updated(uri));
         }
+        drop(writer);
+        drop(before);
         result
     }
 

@@ -145,3 +145,23 @@ fn bindings_are_found_in_derived_schemas() {
     );
     assert!(!entry.input().needs_validator());
 }
+
+#[test]
+fn what_is_removed_may_change_the_registry_when_it_is_dropped() {
+    struct Leaves(Registry);
+    impl Drop for Leaves {
+        fn drop(&mut self) {
+            self.0.remove("follower");
+        }
+    }
+    let registry = Registry::default();
+    let leaves = Leaves(registry.clone());
+    let first = Typed::new("first", "", move |(): ()| {
+        let _held = &leaves;
+        async { "x" }
+    });
+    registry.add(first).unwrap();
+    registry.add(Typed::new("follower", "", |(): ()| async { "x" })).unwrap();
+    assert!(registry.remove("first"));
+    assert!(!registry.remove("follower"), "it has followed");
+}
