@@ -117,7 +117,7 @@ impl Askers {
             async move {
                 askers.rounds.fetch_add(1, Ordering::SeqCst);
                 let _gone = Gone(Arc::clone(&askers.gone));
-                tokio::time::sleep(Duration::from_millis(300)).await;
+                tokio::time::sleep(Duration::from_millis(700)).await;
                 let asked = context.elicit("user_name", Elicitation::form("Who?", name_form())).await;
                 let told = match asked {
                     Ok(answer) => said(&answer, "name"),
