@@ -151,6 +151,7 @@ fn announcements_are_what_their_revision_has() {
         let uri = "test://lavish";
         let mut source = match &visitor.party.session {
             Some(session) => {
+                visitor.result("resources/subscribe", json!({"uri": uri}));
                 let get = Request::get().header("Mcp-Session-Id", session);
                 Source::open(&server, visitor.party.protocol, &get)
             }
@@ -179,10 +180,6 @@ fn announcements_are_what_their_revision_has() {
         registry.add_resource(Resource::text("test://late", "late", "x")).unwrap();
         // A burst may be announced in parts, so one change more than once.
         let mut awaited: BTreeSet<&str> = CHANGES.iter().map(|(method, _)| *method).collect();
-        if visitor.revision.era() == Era::Legacy {
-            // Nothing is subscribed to.
-            awaited.remove("notifications/resources/updated");
-        }
         while !awaited.is_empty() {
             let message = next();
             let (method, definition) =

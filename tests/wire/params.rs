@@ -53,6 +53,8 @@ fn faults_are_told() {
         ];
         let legacy = [
             ("ping", json!({"_meta": []}), "params._meta must be an object".to_owned()),
+            ("resources/subscribe", json!({}), format!("params.uri {missing} {string}")),
+            ("resources/unsubscribe", json!({"uri": 1}), format!("params.uri must be {string}")),
             ("logging/setLevel", json!({}), format!("params.level {missing} one of debug, info")),
             (
                 "logging/setLevel",
