@@ -6,6 +6,8 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 const SPOKEN = ['Tool execution started', 'Tool processing data', 'Tool execution completed'];
 /** A call this long has to be ended by somebody. */
 const ENDLESS_MS = 60_000;
+/** Long enough for a call to be seen running, on a machine that is busy. */
+const PATIENCE_MS = 800;
 
 export async function progress(step, peer) {
   await step(`${peer.label}: receives progress while a tool runs`, async () => {
@@ -86,7 +88,7 @@ async function abandoned(peer, label, giveUp, options = {}) {
   giveUp();
   const since = performance.now();
   const error = await outcome;
-  assert.ok(performance.now() - since < 1000, 'the client waited for an answer');
+  assert.ok(performance.now() - since < 2 * PATIENCE_MS, 'the client waited for an answer');
   await until(`the end of ${label} on the server`, async () => (await waiting(peer, label)) === 0);
   return error;
 }
@@ -97,7 +99,7 @@ export async function cancellation(step, peer) {
     await abandoned(peer, `${peer.label} cancelled`, () => abort.abort('changed my mind'), { signal: abort.signal });
   });
   await step(`${peer.label}: runs out of patience with a call, which stops on the server`, async () => {
-    const error = await abandoned(peer, `${peer.label} timed out`, () => {}, { timeout: 400 });
+    const error = await abandoned(peer, `${peer.label} timed out`, () => {}, { timeout: PATIENCE_MS });
     assert.match(error.message, /timed out/i);
   });
   await step(`${peer.label}: cancels one of two calls, and the other is answered`, async () => {

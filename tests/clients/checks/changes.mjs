@@ -36,10 +36,29 @@ const tools = (peer) => async (how) => (await peer.client.listTools({}, how)).to
 const prompts = (peer) => async (how) => (await peer.client.listPrompts({}, how)).prompts.map(({ name }) => name);
 
 export async function sessions(step, peer) {
+  const { client } = peer;
   await step(`${peer.label}: has an event stream of its own`, async () => {
     const asked = await until('GET', () => peer.exchanges.find((e) => e.verb === 'GET' && e.status !== undefined));
     assert.equal(asked.status, 200);
     assert.equal(asked.got.get('content-type'), 'text/event-stream');
+  });
+  await step(`${peer.label}: is told of updates to what it subscribed to, until it unsubscribes`, async () => {
+    const unasked = ear(peer);
+    await works(peer, 'test_touch_watched_resource');
+    await sleep(NOTHING_COMES_MS);
+    assert.deepEqual(unasked.since(UPDATED), []);
+
+    assert.deepEqual(await client.subscribeResource({ uri: WATCHED }), {});
+    for (let round = 0; round < 2; round += 1) {
+      const heard = ear(peer);
+      await works(peer, 'test_touch_watched_resource');
+      assert.equal((await heard.first(UPDATED)).params.uri, WATCHED);
+    }
+    assert.deepEqual(await client.unsubscribeResource({ uri: WATCHED }), {});
+    const after = ear(peer);
+    await works(peer, 'test_touch_watched_resource');
+    await sleep(NOTHING_COMES_MS);
+    assert.deepEqual(after.since(UPDATED), []);
   });
   await step(`${peer.label}: is told that the tools and the prompts have changed`, async () => {
     await listsDiffer(peer, 'test_trigger_tool_change', TOOLS, tools(peer));

@@ -38,6 +38,8 @@ CHANGES: list[tuple[str, type, Callable[[Peer], Awaitable[list[str]]]]] = [
 
 
 async def sessions(peer: Peer) -> None:
+    client = peer.client
+
     async def hears(kind: type, tool: str) -> list[Any]:
         since = len(peer.heard)
         await works(peer, tool)
@@ -51,12 +53,28 @@ async def sessions(peer: Peer) -> None:
         assert len(told) == 1, told
         return told
 
+    async def hears_nothing() -> None:
+        since = len(peer.heard)
+        await works(peer, "test_touch_watched_resource")
+        await anyio.sleep(NOTHING_COMES_S)
+        assert peer.told(ResourceUpdatedNotification, since) == []
+
+    async def updates() -> None:
+        await hears_nothing()
+        await client.subscribe_resource(WATCHED)
+        for _ in range(2):
+            [told] = await hears(ResourceUpdatedNotification, "test_touch_watched_resource")
+            assert str(told.uri) == WATCHED, told
+        await client.unsubscribe_resource(WATCHED)
+        await hears_nothing()
+
     async def lists() -> None:
         for tool, kind, names in CHANGES:
             before = await names(peer)
             await hears(kind, tool)
             assert await names(peer) != before, before
 
+    await peer.step("is told of updates to what it subscribed to, until it unsubscribes", updates)
     await peer.step("is told that the tools and the prompts have changed", lists)
 
 

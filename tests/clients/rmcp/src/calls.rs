@@ -14,6 +14,8 @@ use crate::steps::{step, until};
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// A call this long has to be ended by somebody.
 const ENDLESS_MS: u64 = 60_000;
+/// Long enough for a call to be seen running, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_millis(800);
 
 pub async fn progress(peer: &Peer) {
     step(peer.step_name("receives progress while a tool runs"), async {
@@ -124,8 +126,7 @@ pub async fn cancellation(peer: &Peer) {
     .await;
     step(peer.step_name("runs out of patience with a call, which stops on the server"), async {
         let label = format!("rmcp {} timed out", peer.label);
-        let handle =
-            lasting(peer, &label, PeerRequestOptions::with_timeout(Duration::from_millis(400))).await;
+        let handle = lasting(peer, &label, PeerRequestOptions::with_timeout(PATIENCE)).await;
         let outcome = handle.await_response().await;
         assert!(matches!(outcome, Err(ServiceError::Timeout { .. })), "{outcome:?}");
         stopped(&label).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rmcp::model::{ServerNotification, SubscriptionFilter};
+use rmcp::model::{ServerNotification, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams};
 use rmcp::service::{Subscription, SubscriptionEnd};
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
@@ -49,6 +49,16 @@ pub async fn sessions(peer: &Peer) {
         let stream =
             peer.wire.exchanges().into_iter().find(|exchange| exchange.verb == "GET").expect("the stream");
         assert_eq!(stream.fault, None);
+    })
+    .await;
+    step(peer.step_name("is told of updates to what it subscribed to, until it unsubscribes"), async {
+        hears_nothing(peer).await;
+        peer.client.subscribe(SubscribeRequestParams::new(WATCHED)).await.expect("a subscription");
+        for _ in 0..2 {
+            assert_eq!(hears(peer, "test_touch_watched_resource", "updated").await["uri"], WATCHED);
+        }
+        peer.client.unsubscribe(UnsubscribeRequestParams::new(WATCHED)).await.expect("its end");
+        hears_nothing(peer).await;
     })
     .await;
     step(peer.step_name("is told that the tools and the prompts have changed"), async {
