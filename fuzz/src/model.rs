@@ -33,6 +33,8 @@ pub enum Verdict {
     Batch(Vec<Option<Element>>),
     /// DELETE: 200.
     Ended,
+    /// GET: an event stream that stays open, and whether it begins with a priming event.
+    Stream { primed: bool },
     /// 204.
     Preflight,
 }
@@ -92,7 +94,7 @@ const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 pub(crate) const MODERN: &str = "2026-07-28";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// The methods served, by lane.
-const LEGACY_METHODS: [&str; 11] = [
+const LEGACY_METHODS: [&str; 13] = [
     "initialize",
     "ping",
     "logging/setLevel",
@@ -101,6 +103,8 @@ const LEGACY_METHODS: [&str; 11] = [
     "resources/list",
     "resources/templates/list",
     "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
     "prompts/list",
     "prompts/get",
     "completion/complete",
@@ -134,7 +138,10 @@ impl Model {
                 Err(row) => Verdict::Refused(row?, None),
                 Ok(()) => self.post(request),
             },
-            b"GET" | b"DELETE" => self.bodiless(request).unwrap_or_else(|row| Verdict::Refused(row, None)),
+            b"GET" | b"DELETE" => match self.bodiless(request) {
+                Ok(verdict) => verdict?,
+                Err(row) => Verdict::Refused(row, None),
+            },
             method => match origin(request) {
                 Err(row) => Verdict::Refused(row, None),
                 Ok(()) => {
@@ -408,7 +415,8 @@ impl Model {
         Some(Element::Answered(answered(message, false)))
     }
 
-    fn bodiless(&mut self, request: &Request) -> Checked<Verdict> {
+    /// `Ok(None)` where this reading is too naive.
+    fn bodiless(&mut self, request: &Request) -> Checked<Option<Verdict>> {
         origin(request)?;
         let principal = self.wire_checks(request)?;
         if !self.options.legacy {
@@ -422,12 +430,21 @@ impl Model {
             return Err(if delete { Rejection::MissingSessionId } else { Rejection::NoStreamOffered });
         };
         let at = self.find(request, id, principal)?;
-        if !delete {
-            // No streams are offered yet.
-            return Err(Rejection::NoStreamOffered);
+        if delete {
+            self.sessions.remove(at);
+            return Ok(Some(Verdict::Ended));
         }
-        self.sessions.remove(at);
-        Ok(Verdict::Ended)
+        match accepts(request) {
+            None => Ok(None),
+            Some((_, false)) => Err(Rejection::GetNotAcceptable),
+            // No fuzzed `Last-Event-ID` names an event: that takes the session's own tag.
+            Some((_, true)) => {
+                let session = &mut self.sessions[at];
+                // The rig leaves the stream at once.
+                (session.seen_ms, session.just_closed) = (self.now_ms, true);
+                Ok(Some(Verdict::Stream { primed: session.revision == "2025-11-25" }))
+            }
+        }
     }
 
     /// Sessions that are idle end; says how many.

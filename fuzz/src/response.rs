@@ -30,12 +30,15 @@ impl Response {
 pub fn read_all(mut bytes: &[u8], heads: bool) -> Vec<Response> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {
-        let (response, rest) = read(bytes, heads);
+        let (mut response, rest) = read(bytes, heads);
         let last = response.field("connection") == Some("close");
         assert!(!last || rest.is_empty(), "something follows the last answer: {}", rest.escape_ascii());
         bytes = rest;
         if response.status >= 200 {
             check(&response);
+            if response.field("content-type") == Some("text/event-stream") {
+                response.body = normal(&response.body);
+            }
             responses.push(response);
         } else {
             assert_eq!((response.status, response.fields.len()), (100, 0));
@@ -104,6 +107,11 @@ fn read(bytes: &[u8], heads: bool) -> (Response, &[u8]) {
 
 fn unchunk(mut response: Response, mut rest: &[u8]) -> (Response, &[u8]) {
     loop {
+        if rest.is_empty() {
+            // Its client has gone, and a stream that nobody hears is given up where it is.
+            assert_eq!(response.field("content-type"), Some("text/event-stream"), "the body is cut");
+            return (response, rest);
+        }
         let end = rest.windows(2).position(|pair| pair == b"\r\n").expect("a size line");
         let digits = std::str::from_utf8(&rest[..end]).expect("digits");
         let size = usize::from_str_radix(digits, 16).expect("a size");
@@ -146,21 +154,38 @@ fn check(response: &Response) {
     }
 }
 
-/// The messages of an event stream. Comments are left out.
+/// The messages of an event stream. Comments, and what has no data, are left out.
 pub fn events(stream: &[u8]) -> Vec<Value> {
+    let data = blocks(stream).into_iter().map(|(_, data)| data).filter(|data| !data.is_empty());
+    data.map(|data| serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error}: {data}"))).collect()
+}
+
+/// The ids and data of an event stream's events. Comments are left out.
+pub fn blocks(stream: &[u8]) -> Vec<(Option<String>, String)> {
     let text = std::str::from_utf8(stream).expect("a stream is UTF-8");
     assert!(!text.contains(['\r', '\u{2028}', '\u{2029}', '\u{85}']), "{text:?}");
     let Some(text) = text.strip_suffix("\n\n") else {
         assert!(text.is_empty(), "{text:?}");
         return Vec::new();
     };
-    let mut messages = Vec::new();
-    for event in text.split("\n\n") {
-        if event == ":" {
-            continue;
-        }
-        let data = event.strip_prefix("data: ").unwrap_or_else(|| panic!("{event:?}"));
-        messages.push(serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}")));
+    let mut blocks = Vec::new();
+    for event in text.split("\n\n").filter(|event| *event != ":") {
+        let (id, rest) = match event.strip_prefix("id: ").and_then(|event| event.split_once('\n')) {
+            Some((id, rest)) => (Some(id.to_owned()), rest),
+            None => (None, event),
+        };
+        let data = rest.strip_prefix("data:").unwrap_or_else(|| panic!("{event:?}"));
+        assert!(!data.contains('\n') && (id.is_some() || !data.is_empty()), "{event:?}");
+        blocks.push((id, data.trim_start().to_owned()));
     }
-    messages
+    blocks
+}
+
+/// An event stream without what differs from run to run: comments, and what tells sessions apart in the ids of its events.
+fn normal(stream: &[u8]) -> Vec<u8> {
+    let shown = |(id, data): (Option<String>, String)| {
+        let id = id.map(|id| id.split_once('-').expect("an event id").1.to_owned());
+        format!("id: {id:?}\ndata: {data}\n\n")
+    };
+    blocks(stream).into_iter().map(shown).collect::<String>().into_bytes()
 }

@@ -1,13 +1,15 @@
 //! The road without a connection: what one does with a request, in memory and at once.
 
+use std::collections::HashSet;
 use std::task::{Context, Poll, Waker};
 
-use twolane::reply::{Exchange, Mark, Reply, SessionText};
+use twolane::reply::{Content, Exchange, Mark, Reply, SessionText};
 use twolane::road::{Answer, Entry, Peer, Pending, Road, Scratch, Step};
 use twolane::tables::versions::Era;
 use twolane::view::head::{HeadBuilder, HeadIndex, HeadParser, RequestHead};
 use twolane::view::message::PADDING;
 
+use crate::response;
 use crate::world::World;
 
 /// A request. Names and values of fields are as they stand on the wire.
@@ -63,18 +65,20 @@ pub struct Rig {
     scratch: Scratch,
     exchange: Exchange,
     head: Vec<u8>,
+    turn: fn(),
 }
 
 impl Rig {
-    pub fn new(world: &World) -> Self {
+    /// `turn` gives the tasks that calls have been moved to a turn.
+    pub fn new(world: &World, turn: fn()) -> Self {
         let (road, scratch) = (world.road.clone(), world.road.scratch());
-        Self { road, scratch, exchange: Exchange::new(true), head: Vec::new() }
+        Self { road, scratch, exchange: Exchange::new(true), head: Vec::new(), turn }
     }
 
     /// Puts a request on the road.
     pub fn run(&mut self, request: &Request) -> Ran {
         let Some(index) = self.write_head(request) else { return Ran::NoHead };
-        let Self { road, scratch, exchange, head } = self;
+        let Self { road, scratch, exchange, head, turn } = self;
         exchange.begin();
         let head = RequestHead::new(head, &index);
         let (peer, len) = (Peer::default(), request.body.len());
@@ -82,6 +86,7 @@ impl Rig {
         let ticket = match road.enter(head, declared, &peer, exchange) {
             Entry::Answer(reply) => return outcome(reply, exchange, None),
             Entry::Body(ticket) => ticket,
+            Entry::Stream(stream) => return begin(stream, exchange),
         };
         if len as u64 > ticket.ceiling() {
             let reply = road.outgrown(head, &ticket, exchange);
@@ -91,7 +96,7 @@ impl Rig {
         let mut cx = Context::from_waker(Waker::noop());
         match road.post(head, ticket, &mut body, len, scratch, &peer, exchange, &mut cx) {
             Answer::Done(reply) => outcome(reply, exchange, None),
-            Answer::Pending(pending) => see_through(pending, exchange),
+            Answer::Pending(pending) => see_through(pending, exchange, *turn),
         }
     }
 
@@ -149,18 +154,38 @@ fn outcome(reply: Reply, exchange: &Exchange, events: Option<Vec<Vec<u8>>>) -> R
     Ran::Answered(Outcome { reply, body, events, mark: exchange.mark, era: exchange.era, cors, pending })
 }
 
-/// Polls a call until it is answered, but not for ever.
-fn see_through(mut pending: Pending, exchange: &mut Exchange) -> Ran {
+/// Takes what a stream has to give at once, and leaves it.
+fn begin(mut stream: Pending, exchange: &mut Exchange) -> Ran {
     let mut cx = Context::from_waker(Waker::noop());
-    let mut events = Vec::new();
+    let mut body = Vec::new();
+    let mut events = 0;
+    while let Poll::Ready(step) = stream.poll(&mut cx, exchange) {
+        let Step::Event(event) = step else { panic!("a stream that ends at once: {step:?}") };
+        body.extend_from_slice(&event);
+        events += 1;
+    }
+    assert!(events > 0, "the head goes out at once");
+    exchange.body = body;
+    let reply = Reply { content: Content::EventStream, ..Reply::json(200) };
+    outcome(reply, exchange, Some(Vec::new()))
+}
+
+/// Polls a call until it is answered, but not for ever.
+fn see_through(mut pending: Pending, exchange: &mut Exchange, turn: fn()) -> Ran {
+    let mut cx = Context::from_waker(Waker::noop());
+    let (mut events, mut ids) = (Vec::new(), HashSet::new());
     for _ in 0..200 {
         match pending.poll(&mut cx, exchange) {
             Poll::Ready(Step::Event(event)) => {
                 assert!(pending.may_stream(), "an event for a client that takes no stream");
-                events.push(event);
+                for (id, data) in response::blocks(&event) {
+                    assert!(id.is_none_or(|id| ids.insert(id)), "an id that was there before");
+                    events.extend(Some(data.into_bytes()).filter(|data| !data.is_empty()));
+                }
             }
             Poll::Ready(Step::Done(reply)) => return outcome(reply, exchange, Some(events)),
-            Poll::Pending => {}
+            Poll::Ready(Step::Cut(_)) => panic!("nobody has ended it"),
+            Poll::Pending => turn(),
         }
     }
     Ran::GivenUp

@@ -144,8 +144,8 @@ impl Atom {
             Self::False => Json::Bool(false),
             Self::Integer(value) => Json::Number(value.to_string()),
             Self::Number(at) => Json::Number((*pick(&NUMBERS, at)).to_owned()),
-            Self::Word(at) => text(pick(&WORDS, at)),
-            Self::Version(at) => text(pick(&VERSIONS, at)),
+            Self::Word(at) => text(*pick(&WORDS, at)),
+            Self::Version(at) => text(*pick(&VERSIONS, at)),
             Self::Object => object([]),
             Self::Array => Json::Array(Vec::new()),
             Self::LongText(len) => Json::Text("x".repeat(usize::from(len) % 2_100)),
@@ -192,7 +192,7 @@ impl Template {
             Self::Ping => call("ping", None),
             Self::Initialize(version) => {
                 let client = object([("name", text("c")), ("version", text("1"))]);
-                let version = text(pick(&VERSIONS, version));
+                let version = text(*pick(&VERSIONS, version));
                 call(
                     "initialize",
                     Some(object([
