@@ -70,7 +70,11 @@ impl Post {
 
 /// Sends a message and reads until `until` has come; the text so far.
 async fn exchange(stream: &mut TcpStream, post: &Post, until: &str) -> String {
-    stream.write_all(&post.bytes()).await.expect("sending");
+    exchange_bytes(stream, &post.bytes(), until).await
+}
+
+async fn exchange_bytes(stream: &mut TcpStream, bytes: &[u8], until: &str) -> String {
+    stream.write_all(bytes).await.expect("sending");
     let mut text = Vec::new();
     let read = async {
         while !text.windows(until.len()).any(|window| window == until.as_bytes()) {
@@ -105,7 +109,19 @@ async fn connect(address: SocketAddr, gate: &Semaphore) -> TcpStream {
     stream
 }
 
-/// Opens sessions over a few connections, and uses each.
+/// Opens the event stream of a session and leaves it, now by a reset, now by an end.
+async fn listen_and_leave(address: SocketAddr, gate: &Semaphore, id: &str, reset: bool) {
+    let mut stream = connect(address, gate).await;
+    let get = format!(
+        "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\nmcp-session-id: {id}\r\n\r\n"
+    );
+    exchange_bytes(&mut stream, get.as_bytes(), "id: ").await;
+    if reset {
+        socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).expect("an option");
+    }
+}
+
+/// Opens sessions over a few connections, and uses each, its event stream too.
 pub async fn sessions(address: SocketAddr, count: usize) {
     each(count, move |share, gate| async move {
         let mut stream = connect(address, &gate).await;
@@ -114,7 +130,7 @@ pub async fn sessions(address: SocketAddr, count: usize) {
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
             "name": "echo", "arguments": {"message": "here"}}});
-        for _ in 0..share {
+        for at in 0..share {
             let opened = answer(&mut stream, &Post::legacy(None, &initialize)).await;
             let id = opened.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
             let id = id.unwrap_or_else(|| panic!("no session: {opened}")).to_owned();
@@ -122,6 +138,7 @@ pub async fn sessions(address: SocketAddr, count: usize) {
             assert!(accepted.starts_with("HTTP/1.1 202"), "{accepted}");
             let called = answer(&mut stream, &Post::legacy(Some(&id), &call)).await;
             assert!(called.contains("\"text\":\"here\""), "{called}");
+            listen_and_leave(address, &gate, &id, at % 2 == 0).await;
         }
     })
     .await;
