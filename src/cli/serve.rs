@@ -84,10 +84,11 @@ fn serve(server: Server, log: Option<&AccessLog>) -> Result<(), Error> {
 
 /// Says what is open, whatever the log's filter: it was asked for.
 fn tell(handle: &Handle) {
-    let (sessions, listeners, tasks) = (handle.sessions(), handle.listeners(), handle.tasks());
+    let (sessions, streams, detached) = (handle.sessions(), handle.streams(), handle.detached_calls());
+    let (listeners, tasks) = (handle.listeners(), handle.tasks());
     let _ = writeln!(
         std::io::stderr(),
-        "twolane: open are {sessions} sessions, {listeners} listeners, {tasks} tasks"
+        "twolane: open are {sessions} sessions, {streams} streams, {detached} detached calls, {listeners} listeners, {tasks} tasks"
     );
 }
 

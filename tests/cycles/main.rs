@@ -85,6 +85,9 @@ fn everything_ends_and_memory_comes_back() {
     for kind in Kind::ALL {
         assert_eq!(process.open(kind), 0, "{kind:?}");
     }
+    for word in ["streams", "detached calls"] {
+        assert_eq!(process.count(word), 0, "{word}");
+    }
     let (last, most) = (resident[CYCLES - 1], resident[0].and_a_little());
     assert!(last <= most, "{last} after {CYCLES} cycles, allowed are {most}: 5 % and 4 MiB above the first");
 }

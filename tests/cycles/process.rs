@@ -59,6 +59,11 @@ impl Process {
 
     /// How many of a kind are open, as the server says.
     pub(crate) fn open(&mut self, kind: Kind) -> u64 {
+        self.count(kind.word())
+    }
+
+    /// How many there are of what goes by this word.
+    pub fn count(&mut self, word: &str) -> u64 {
         let asked = Command::new("kill").args(["-USR1", &self.child.id().to_string()]).status().unwrap();
         assert!(asked.success());
         loop {
@@ -68,7 +73,7 @@ impl Process {
                 eprint!("{line}");
                 continue;
             };
-            let open = open.split(", ").find_map(|part| part.strip_suffix(kind.word()));
+            let open = open.split(", ").find_map(|part| part.strip_suffix(word));
             return open.expect(&line).trim().parse().expect("a number");
         }
     }

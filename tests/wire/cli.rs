@@ -151,7 +151,10 @@ fn it_says_what_is_open() {
         told.read_line(&mut line).unwrap();
         line
     };
-    assert_eq!(open(&process), "twolane: open are 0 sessions, 0 listeners, 0 tasks\n");
+    assert_eq!(
+        open(&process),
+        "twolane: open are 0 sessions, 0 streams, 0 detached calls, 0 listeners, 0 tasks\n"
+    );
     assert_eq!(process.http1().send(&messages::initialize("2025-11-25")).status, 200);
     let mut ears: Vec<Http1> = (0..8)
         .map(|_| {
@@ -162,7 +165,10 @@ fn it_says_what_is_open() {
             ear
         })
         .collect();
-    assert_eq!(open(&process), "twolane: open are 1 sessions, 8 listeners, 0 tasks\n");
+    assert_eq!(
+        open(&process),
+        "twolane: open are 1 sessions, 0 streams, 0 detached calls, 8 listeners, 0 tasks\n"
+    );
     process.signal("-TERM");
     for ear in &mut ears {
         assert_eq!(ear.next_event().unwrap().json()["result"]["resultType"], "complete");
