@@ -18,6 +18,8 @@ use crate::reply::sse;
 pub(super) struct After {
     pub(super) wake: Vec<Waker>,
     pub(super) cancel: Vec<Arc<Flight>>,
+    /// Whether a call may not run on without its client.
+    pub(super) given_up: bool,
 }
 
 impl After {
@@ -25,6 +27,9 @@ impl After {
         self.wake.into_iter().for_each(Waker::wake);
         for flight in self.cancel {
             flight.cancel();
+        }
+        if self.given_up {
+            tracing::warn!("a call ends with its connection: as many as may run on without their clients");
         }
     }
 }
@@ -213,17 +218,16 @@ impl Streams {
 
     /// A reader has gone. Its stream's call runs on, if it may.
     pub(super) fn leave(&mut self, number: u64, reader: u64) {
-        let permit = self.permit();
         let Some(log) = self.logs.get_mut(&number) else { return };
         let Some(place) = log.place.take_if(|place| place.reader == reader) else { return };
         self.after.wake.extend(place.waker.into_iter().chain(log.writer.take()));
         match (log.kind, log.life) {
-            (Kind::Call, Life::Open) if permit.is_some() => log.permit = permit,
             (Kind::Call, Life::Open) => {
-                tracing::warn!(
-                    "a call ends with its connection: as many as may run on without their clients"
-                );
-                self.after.cancel.append(&mut log.flights);
+                log.permit = Permit::take(&self.commons, &self.detached);
+                if log.permit.is_none() {
+                    self.after.given_up = true;
+                    self.after.cancel.append(&mut log.flights);
+                }
             }
             (Kind::Listen, Life::Open) => log.finish(false),
             (Kind::Call | Kind::Listen, Life::Finished { .. }) => {}

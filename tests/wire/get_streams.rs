@@ -319,3 +319,23 @@ fn requests_behind_a_stream_wait() {
     assert_eq!(client.next_event(), None);
     assert_eq!(client.read("POST").json()["id"], 9);
 }
+
+/// A client that takes streams alone gets its answer as one message that every revision can read: nothing comes before it.
+#[test]
+fn an_answer_alone_is_not_primed() {
+    let server = Server::start();
+    for (revision, _) in REVISIONS {
+        let session = server.session_of(revision);
+        for protocol in Protocol::BOTH {
+            for (tool, arguments) in [("sleep", json!({"ms": 20})), ("count", json!({}))] {
+                let message = messages::request(9, "tools/call", messages::call(tool, arguments));
+                let request = messages::legacy(&session, &message)
+                    .set("Accept", "text/event-stream")
+                    .set("MCP-Protocol-Version", revision);
+                let events = server.client(protocol).send(&request).events();
+                assert_eq!((events.len(), &events[0].json()["id"]), (1, &json!(9)), "{revision}");
+            }
+        }
+    }
+    assert_eq!(server.handle.streams(), 0, "nobody can come back to it, so it is not kept");
+}

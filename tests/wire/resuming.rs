@@ -510,3 +510,42 @@ fn an_idle_session_takes_all_of_it_along() {
         (0, 0, 0)
     );
 }
+
+/// While the server drains, a client that has come back still gets the rest of its call.
+#[test]
+fn a_call_that_is_read_ends_before_a_draining_server_does() {
+    for protocol in Protocol::BOTH {
+        let (server, gate) = server(Limits::default());
+        let session = server.session();
+        let mut post = Source::open(&server, protocol, &call(&session, 1, json!({"paces": 2})));
+        post.priming();
+        let (first, _) = pace(&mut post);
+        let mut source = Source::open(&server, protocol, &back(&session, &first));
+        post.assert_cut();
+        server.handle.shut_down();
+        gate.open(2);
+        assert_eq!(pace(&mut source).1, 2);
+        assert_eq!(answer(&mut source).1["id"], 1);
+    }
+}
+
+/// A reader that takes nothing holds its call up, and gets everything once it takes it: what is not taken is not dropped.
+#[test]
+fn slow_readers_hold_their_streams_up() {
+    let (server, gate) = server(changed(&[("replay_events", 4), ("replay_bytes", 4_096)]));
+    let session = server.session();
+    gate.open(1_000);
+    for protocol in Protocol::BOTH {
+        let request = call(&session, 1, json!({"paces": 200, "bytes": 40_000}));
+        let mut post = Source::open(&server, protocol, &request);
+        post.priming();
+        // More than sockets and windows hold, while nobody reads.
+        std::thread::sleep(Duration::from_millis(50));
+        for number in 1..=200 {
+            assert_eq!(pace(&mut post).1, number);
+        }
+        assert_eq!(answer(&mut post).1["id"], 1);
+        gate.open(200);
+    }
+    assert!(server.handle.replay_bytes() <= 4_096);
+}
