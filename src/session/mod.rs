@@ -14,3 +14,5 @@ pub mod state;
 pub mod open;
 mod owed;
 pub mod store;
+#[cfg(test)]
+mod tests;
