@@ -71,6 +71,15 @@ export async function elicitation(step, peer) {
     assert.deepEqual(Object.fromEntries(defaults), newer ? all : { verified: true });
     await choices(peer, newer);
   });
+  await step(`${peer.label}: gives an answer of the wrong shape: the call fails, and the next one works`, async () => {
+    await asked(peer, { [ELICIT]: accept({ username: true }) }, async () => {
+      const call = peer.call('test_elicitation', { message: 'Well?' });
+      // Where the client comes back with its answers it is asked again, until it gives up.
+      if (peer.era === 'legacy') assert.equal((await call).isError, true);
+      else assert.match(String(await rejection(call)), /round/i);
+    });
+    assert.equal(text(await peer.call('greet', { name: 'you' })), 'Hello, you!');
+  });
   await step(`${peer.label}: answers many questions at once, the last first: each call gets its own`, async () => {
     const count = 12;
     const answer = async ({ message }) => {
@@ -155,6 +164,12 @@ export async function roots(step, peer) {
       assert.ok(!result.isError && text(result).includes('file:///home/you/project'), show(result));
     });
     one(questions, ROOTS);
+  });
+  if (peer.era === 'modern') return;
+  await step(`${peer.label}: tells that its roots have changed: accepted with 202`, async () => {
+    const from = peer.exchanges.length;
+    await peer.client.sendRootsListChanged();
+    assert.equal(peer.exchanges[from].status, 202);
   });
 }
 

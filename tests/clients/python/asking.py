@@ -3,9 +3,10 @@
 from typing import Any
 
 import anyio
+from mcp.client import InputRequiredRoundsExceededError
 from mcp_types import CreateMessageResult, ElicitResult, ListRootsResult, Root, TextContent
 
-from steps import Peer, refuse, refused, text
+from steps import Peer, fail, refuse, refused, text
 
 USER = {"username": "testuser", "email": "test@example.com"}
 
@@ -90,7 +91,21 @@ async def elicitation(peer: Peer) -> None:
                 group.start_soon(one, i)
         assert len(got) == count and all(f'user {i}"' in words for i, words in got.items()), got
 
+    async def wrong_shape() -> None:
+        peer.answers = {"elicitation": accept({"username": True})}
+        call = peer.call("test_elicitation", {"message": "Well?"})
+        if peer.modern:
+            # It comes back with its answer and is asked again, until it gives up.
+            try:
+                fail(f"was answered: {await call}")
+            except InputRequiredRoundsExceededError:
+                pass
+        else:
+            result = await call
+            assert result.is_error, result
+
     await peer.step("is asked for input and gives it", gives)
+    await peer.step("gives an answer of the wrong shape: the call fails", wrong_shape)
     await peer.step("declines, and dismisses", declines)
     await peer.step("is offered defaults as its revision knows them", offered)
     await peer.step("is offered choices as its revision knows them", choices)
@@ -143,6 +158,8 @@ async def roots(peer: Peer) -> None:
         result = await peer.call("test_input_required_result_list_roots")
         assert not result.is_error and "file:///home/you/project" in text(result), result
         assert [what for what, _ in peer.asked] == ["roots"], peer.asked
+        if not peer.modern:
+            await peer.client.send_roots_list_changed()
 
     await peer.step("is asked for its roots and gives them", gives)
 

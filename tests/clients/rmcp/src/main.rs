@@ -11,6 +11,7 @@ mod changes;
 mod peer;
 mod primitives;
 mod steps;
+mod tasks;
 mod wire;
 
 use std::time::Duration;
@@ -98,6 +99,11 @@ async fn without_a_handshake(url: &str) {
     asking::rounds(&peer).await;
     changes::listeners(&peer).await;
     closed(peer, &["POST"]).await;
+
+    let tasks = json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let patient = modern(url, serde_json::from_value(tasks).expect("capabilities")).await;
+    tasks::tasks(&patient).await;
+    closed(patient, &["POST"]).await;
 
     let silent = modern(url, ClientCapabilities::default()).await;
     asking::nothing_declared(&silent).await;
