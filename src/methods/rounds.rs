@@ -9,8 +9,7 @@ use crate::base::clock::Clock;
 use crate::base::principal::Principal;
 use crate::tables::versions::Era;
 use crate::tools::seal::{Binding, OpenFault, RequestDigest, SealFault};
-use crate::tools::{Asking, Context, InputRequired, Memory};
-use crate::view::node::Value;
+use crate::tools::{Asking, Context, Given, InputRequired, Memory};
 
 /// Hands the call what its client has brought back.
 ///
@@ -34,12 +33,11 @@ pub(super) fn resume(
         Some(state) => open(asking, request, state).map_err(OpenFault::text)?,
         None => Memory::default(),
     };
-    let answer = |(key, value): (&str, Value<'_, '_>)| {
-        let mut json = Vec::new();
-        value.write_json(&mut json);
-        (key.to_owned(), json)
-    };
-    context.resume(memory, given.into_iter().flatten().map(answer).collect());
+    let mut answers = Given::new(asking.answer_bytes());
+    for (key, answer) in given.into_iter().flatten() {
+        answers.put(key, answer);
+    }
+    context.resume(memory, answers);
     Ok(())
 }
 

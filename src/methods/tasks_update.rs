@@ -3,6 +3,7 @@
 use super::{Request, tasks};
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply};
+use crate::session::requests::ClientAnswer;
 use crate::tools::Behind;
 
 /// Answers.
@@ -22,7 +23,9 @@ pub fn serve(
     for (key, response) in responses.into_iter().flatten() {
         // An answer is copied out of the request only when somebody waits for it.
         if task.is_open(key) {
-            task.answer(key, response.to_serde());
+            let mut json = Vec::new();
+            response.write_json(&mut json);
+            task.answer(key, ClientAnswer::Result(json).within(behind.asking().answer_bytes()));
         }
     }
     Ok(tasks::acknowledge(behind, request, exchange))

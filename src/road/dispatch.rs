@@ -114,7 +114,11 @@ pub fn response(_validated: &Validated, message: &Message<'_, '_>, session: Opti
 
 fn answer(envelope: &Envelope<'_, '_>) -> ClientAnswer {
     match (envelope.result, envelope.error) {
-        (Some(result), _) => ClientAnswer::Result(result.to_serde()),
+        (Some(result), _) => {
+            let mut json = Vec::new();
+            result.write_json(&mut json);
+            ClientAnswer::Result(json)
+        }
         (None, error) => {
             let member = |key| error.and_then(|error| error.get(key));
             let code = member("code").and_then(|code| code.as_number()).map_or(0, integer);

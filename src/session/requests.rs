@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::state::Session;
@@ -41,10 +40,12 @@ impl fmt::Debug for RequestId {
 }
 
 /// What a client answered.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientAnswer {
-    /// `result`, an object.
-    Result(Value),
+    /// `result`, an object, as JSON: read when whoever asked takes it.
+    Result(Vec<u8>),
+    /// A result of more bytes than are taken.
+    TooLong,
     /// `error`.
     Error {
         /// `error.code`.
@@ -52,6 +53,21 @@ pub enum ClientAnswer {
         /// `error.message`.
         message: String,
     },
+}
+
+impl ClientAnswer {
+    /// The answer where its result has at most `longest` bytes.
+    #[must_use]
+    pub fn within(self, longest: usize) -> Self {
+        match self {
+            Self::Result(json) if json.len() > longest => Self::TooLong,
+            Self::Result(mut json) => {
+                json.shrink_to_fit();
+                Self::Result(json)
+            }
+            Self::TooLong | Self::Error { .. } => self,
+        }
+    }
 }
 
 /// Why no request was opened.
@@ -71,8 +87,15 @@ pub struct Requests(Mutex<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
-    waiting: HashMap<RequestId, oneshot::Sender<ClientAnswer>>,
+    waiting: HashMap<RequestId, Asker>,
     ended: bool,
+}
+
+/// Who waits, and the longest answer that is kept.
+#[derive(Debug)]
+struct Asker {
+    sender: oneshot::Sender<ClientAnswer>,
+    longest: usize,
 }
 
 impl Requests {
@@ -96,7 +119,7 @@ impl Requests {
     pub(super) fn answer(&self, id: &str, answer: impl FnOnce() -> ClientAnswer) -> bool {
         let Ok(id) = id.as_bytes().try_into().map(RequestId) else { return false };
         let waiting = self.table().waiting.remove(&id);
-        waiting.is_some_and(|waiting| waiting.send(answer()).is_ok())
+        waiting.is_some_and(|asker| asker.sender.send(answer().within(asker.longest)).is_ok())
     }
 
     /// The session has ended: nobody waits any longer.
@@ -108,7 +131,11 @@ impl Requests {
         drop(waiting);
     }
 
-    fn open(&self, most: usize) -> Result<(RequestId, oneshot::Receiver<ClientAnswer>), RequestFault> {
+    fn open(
+        &self,
+        most: usize,
+        longest: usize,
+    ) -> Result<(RequestId, oneshot::Receiver<ClientAnswer>), RequestFault> {
         let id = RequestId::random().ok_or(RequestFault::NoRandomness)?;
         let mut table = self.table();
         if table.ended {
@@ -118,7 +145,7 @@ impl Requests {
             return Err(RequestFault::TooMany);
         }
         let (sender, receiver) = oneshot::channel();
-        table.waiting.insert(id, sender);
+        table.waiting.insert(id, Asker { sender, longest });
         Ok((id, receiver))
     }
 
@@ -141,15 +168,16 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Opens a request on a session, where at most `most` may wait.
+    /// Opens a request on a session, where at most `most` may wait. An answer of more than `longest` bytes is not kept.
     ///
     /// # Errors
     /// [`RequestFault`].
     pub fn open(
         session: &Arc<Session>,
         most: usize,
+        longest: usize,
     ) -> Result<(Self, oneshot::Receiver<ClientAnswer>), RequestFault> {
-        let (id, receiver) = session.requests().open(most)?;
+        let (id, receiver) = session.requests().open(most, longest)?;
         Ok((Self { session: Arc::clone(session), id }, receiver))
     }
 
@@ -188,15 +216,15 @@ mod tests {
     }
 
     fn result(number: i64) -> ClientAnswer {
-        ClientAnswer::Result(serde_json::json!({"number": number}))
+        ClientAnswer::Result(number.to_string().into_bytes())
     }
 
     #[test]
     fn an_answer_reaches_whoever_waits_once() {
         let session = session();
         assert!(!session.answer("nothing was ever asked", || result(0)));
-        let (one, mut first) = Waiting::open(&session, 8).unwrap();
-        let (two, mut second) = Waiting::open(&session, 8).unwrap();
+        let (one, mut first) = Waiting::open(&session, 8, 64).unwrap();
+        let (two, mut second) = Waiting::open(&session, 8, 64).unwrap();
         assert_ne!(one.id(), two.id());
         assert!(session.answer(two.id().as_str(), || result(2)));
         assert_eq!(second.try_recv(), Ok(result(2)));
@@ -213,7 +241,7 @@ mod tests {
     #[test]
     fn one_that_is_dropped_waits_no_longer() {
         let session = session();
-        let (waiting, mut receiver) = Waiting::open(&session, 8).unwrap();
+        let (waiting, mut receiver) = Waiting::open(&session, 8, 64).unwrap();
         let id = waiting.id();
         assert_eq!(session.requests().len(), 1);
         drop(waiting);
@@ -225,24 +253,36 @@ mod tests {
     #[test]
     fn the_bound_holds_at_below_and_above() {
         let session = session();
-        let first = Waiting::open(&session, 2).unwrap();
-        let _second = Waiting::open(&session, 2).unwrap();
-        assert_eq!(Waiting::open(&session, 2).unwrap_err(), RequestFault::TooMany);
+        let first = Waiting::open(&session, 2, 64).unwrap();
+        let _second = Waiting::open(&session, 2, 64).unwrap();
+        assert_eq!(Waiting::open(&session, 2, 64).unwrap_err(), RequestFault::TooMany);
         drop(first);
-        assert!(Waiting::open(&session, 2).is_ok());
+        assert!(Waiting::open(&session, 2, 64).is_ok());
+    }
+
+    #[test]
+    fn long_answers_are_not_kept_at_below_and_above() {
+        let session = session();
+        for (size, kept) in [(63, true), (64, true), (65, false)] {
+            let (waiting, mut receiver) = Waiting::open(&session, 1, 64).unwrap();
+            let result = ClientAnswer::Result(vec![b'1'; size]);
+            assert!(session.answer(waiting.id().as_str(), || result.clone()));
+            let expected = if kept { result } else { ClientAnswer::TooLong };
+            assert_eq!(receiver.try_recv(), Ok(expected), "{size}");
+        }
     }
 
     #[test]
     fn the_end_of_a_session_ends_all_waiting() {
         let session = session();
-        let (_waiting, mut receiver) = Waiting::open(&session, 8).unwrap();
+        let (_waiting, mut receiver) = Waiting::open(&session, 8, 64).unwrap();
         session.end();
         assert!(receiver.try_recv().is_err());
-        assert_eq!(Waiting::open(&session, 8).unwrap_err(), RequestFault::Ended);
+        assert_eq!(Waiting::open(&session, 8, 64).unwrap_err(), RequestFault::Ended);
         let other = self::session();
         other.end();
         assert_eq!(
-            Waiting::open(&other, 8).unwrap_err(),
+            Waiting::open(&other, 8, 64).unwrap_err(),
             RequestFault::Ended,
             "also where nothing was ever asked"
         );
@@ -250,7 +290,7 @@ mod tests {
 
     #[test]
     fn ids_are_not_shown() {
-        let (waiting, _receiver) = Waiting::open(&session(), 1).unwrap();
+        let (waiting, _receiver) = Waiting::open(&session(), 1, 64).unwrap();
         assert!(!format!("{waiting:?}").contains(waiting.id().as_str()));
     }
 }

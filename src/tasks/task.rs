@@ -10,6 +10,7 @@ use super::id::TaskId;
 use crate::base::clock::{Clock, render_timestamp};
 use crate::base::principal::Principal;
 use crate::reply::json;
+use crate::session::requests::ClientAnswer;
 
 /// Where a task is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,7 @@ struct Open {
     key: String,
     /// `{"method":…,"params":…}`.
     request: Vec<u8>,
-    answer: oneshot::Sender<serde_json::Value>,
+    answer: oneshot::Sender<ClientAnswer>,
 }
 
 /// The asking side of a question. Dropping it takes the question back.
@@ -80,7 +81,7 @@ struct Open {
 pub struct Question {
     task: Arc<Task>,
     key: String,
-    answer: oneshot::Receiver<serde_json::Value>,
+    answer: oneshot::Receiver<ClientAnswer>,
 }
 
 impl Question {
@@ -91,7 +92,7 @@ impl Question {
     }
 
     /// Waits for the answer; `None` when the task is over.
-    pub async fn answer(mut self) -> Option<serde_json::Value> {
+    pub async fn answer(mut self) -> Option<ClientAnswer> {
         (&mut self.answer).await.ok()
     }
 }
@@ -250,7 +251,7 @@ impl Task {
     }
 
     /// Takes the answer to an open question. False for a key that is not open: it is ignored.
-    pub fn answer(&self, key: &str, answer: serde_json::Value) -> bool {
+    pub fn answer(&self, key: &str, answer: ClientAnswer) -> bool {
         let mut state = self.state();
         let Some(at) = state.open.iter().position(|open| open.key == key) else { return false };
         let open = state.open.remove(at);
@@ -458,13 +459,14 @@ mod tests {
         let color = task.ask("color", b"{}".to_vec()).unwrap();
         assert_eq!(read(&task)["status"], "input_required");
         assert_eq!(read(&task)["inputRequests"]["name"]["method"], "elicitation/create");
-        assert!(!task.answer("other", json!(1)));
-        assert!(task.answer("name", json!({"x": 1})));
-        assert!(!task.answer("name", json!({"x": 2})), "an answered key is closed");
+        let answer = |text: &str| ClientAnswer::Result(text.into());
+        assert!(!task.answer("other", answer("1")));
+        assert!(task.answer("name", answer("2")));
+        assert!(!task.answer("name", answer("3")), "an answered key is closed");
         let left = read(&task);
         assert_eq!(left["status"], "input_required");
         assert_eq!(left["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["color"]);
-        assert_eq!(name.answer().await, Some(json!({"x": 1})));
+        assert_eq!(name.answer().await, Some(answer("2")));
         drop(color);
         assert_eq!(read(&task)["status"], "working");
         assert!(read(&task).get("inputRequests").is_none());

@@ -11,7 +11,7 @@ use crate::tables::capabilities::Capability;
 use crate::tables::levels::LogLevel;
 use crate::tables::versions::{Era, Revision};
 
-use super::ask::Memory;
+use super::ask::{Given, Memory};
 use super::call::CallShared;
 use super::members::{Members, write_value};
 
@@ -135,8 +135,8 @@ impl Context {
         self.shared.client().map(|(_, version)| version)
     }
 
-    /// Goes on from what an earlier round remembered, with the answers that came with the request: keys, and answers as JSON.
-    pub(crate) fn resume(&self, memory: Memory, given: Vec<(String, Vec<u8>)>) {
+    /// Goes on from what an earlier round remembered, with the answers that came with the request.
+    pub(crate) fn resume(&self, memory: Memory, given: Given) {
         self.shared.resume(memory, given);
     }
 

@@ -51,7 +51,7 @@ pub use ask::{
     SealingKey, ToolChoice, Turn,
 };
 #[doc(hidden)]
-pub use ask::{Asking, MISSING_CAPABILITY, Memory, required, seal};
+pub use ask::{Asking, Given, MISSING_CAPABILITY, Memory, required, seal};
 #[doc(hidden)]
 pub use behind::Behind;
 #[doc(hidden)]

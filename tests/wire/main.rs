@@ -23,6 +23,7 @@ mod streams;
 mod logging;
 mod rounds;
 mod asking;
+mod long_answers;
 mod listen;
 mod listen_resources;
 mod get_streams;

@@ -110,7 +110,7 @@ fn get(client: &mut Client, task: &str) -> Response {
 }
 
 /// Polls until the task has left `working`.
-fn settled(client: &mut Client, task: &str) -> Value {
+pub fn settled(client: &mut Client, task: &str) -> Value {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
         let state = get(client, task).result();
@@ -384,7 +384,7 @@ fn listeners_are_told_of_their_tasks() {
 }
 
 /// A request of a client that can be asked, and takes tasks or not.
-fn of_a_user(tasks: bool, method: &str, params: Value) -> Request {
+pub fn of_a_user(tasks: bool, method: &str, params: Value) -> Request {
     let mut capabilities = json!({"elicitation": {}});
     if tasks {
         capabilities["extensions"][EXTENSION] = json!({});

@@ -12,6 +12,7 @@ pub struct Asking {
     pub(super) push_window: Duration,
     pub(super) answer_timeout: Duration,
     pub(super) server_requests: usize,
+    answer_bytes: usize,
 }
 
 impl Asking {
@@ -23,6 +24,7 @@ impl Asking {
             push_window: Duration::from_millis(limits.push_window),
             answer_timeout: Duration::from_millis(limits.answer_timeout),
             server_requests: usize::try_from(limits.server_requests).unwrap_or(usize::MAX),
+            answer_bytes: usize::try_from(limits.answer_bytes).unwrap_or(usize::MAX),
         }
     }
 
@@ -30,5 +32,11 @@ impl Asking {
     #[must_use]
     pub const fn sealer(&self) -> &Sealer {
         &self.sealer
+    }
+
+    /// The longest answer that is taken (`Limits::answer_bytes`).
+    #[must_use]
+    pub const fn answer_bytes(&self) -> usize {
+        self.answer_bytes
     }
 }

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::asking::Asking;
 use super::error::AskError;
+use super::given::{Brought, Given, read_json};
 use super::memory::Memory;
 use super::question::Question;
 use crate::session::requests::{RequestId, Waiting};
@@ -15,9 +17,8 @@ use crate::tools::produced::InputRequired;
 /// What a call has asked, was told, and remembers.
 #[derive(Debug, Default)]
 pub(in crate::tools) struct Asks {
-    /// The answers that came with this request and that no question has taken, as JSON: most of a document's size goes into values, and
-    /// only those that are asked for are worth it.
-    given: Vec<(String, Vec<u8>)>,
+    /// The answers that came with this request and that no question has taken.
+    given: Given,
     memory: Memory,
     /// Modern: the questions that this round ends with.
     open: Vec<Open>,
@@ -130,7 +131,7 @@ impl Mailbox {
 
 impl CallShared {
     /// What an earlier round remembered, and the answers that came with this request.
-    pub(in crate::tools) fn resume(&self, memory: Memory, given: Vec<(String, Vec<u8>)>) {
+    pub(in crate::tools) fn resume(&self, memory: Memory, given: Given) {
         let mut mailbox = self.mailbox();
         let asks = mailbox.asks();
         asks.memory = memory;
@@ -139,22 +140,33 @@ impl CallShared {
 
     /// The answer to a question, where it is known: one taken in an earlier round first, so that no answer changes after the handler has
     /// acted on it, then the one that came with this request. One that does not fit is as good as none.
-    pub(super) fn known_answer<Q: Question>(&self, key: &str, question: &Q) -> Option<Q::Answer> {
-        let (kept, given) = {
+    pub(super) fn known_answer<Q: Question>(
+        &self,
+        key: &str,
+        question: &Q,
+        asking: &Asking,
+    ) -> Result<Option<Q::Answer>, AskError> {
+        let (kept, brought) = {
             let mut mailbox = self.mailbox();
-            let asks = mailbox.asks.as_mut()?;
-            let at = asks.given.iter().position(|(other, _)| other == key);
-            (asks.memory.answers.get(key).cloned(), at.map(|at| asks.given.remove(at)))
+            let Some(asks) = mailbox.asks.as_mut() else { return Ok(None) };
+            (asks.memory.answers.get(key).cloned(), asks.given.take(key))
         };
-        let read = |answer: &Value| question.read(answer, self.revision()).ok();
-        if let Some(answer) = kept.as_ref().and_then(read) {
-            return Some(answer);
+        let read = |json: &[u8]| question.read(&read_json(json)?, self.revision()).ok();
+        if let Some(answer) = kept.as_deref().and_then(read) {
+            return Ok(Some(answer));
         }
-        let (_, given) = given?;
-        let given = serde_json::from_slice(&given).ok()?;
-        let answer = read(&given)?;
-        self.mailbox().asks().memory.answers.insert(key.to_owned(), given);
-        Some(answer)
+        match brought {
+            Brought::Nothing => Ok(None),
+            Brought::TooMuch => Err(AskError::too_long(asking.answer_bytes())),
+            Brought::Answer(json) => {
+                let Some(answer) = read(&json) else { return Ok(None) };
+                let mut mailbox = self.mailbox();
+                if mailbox.open {
+                    mailbox.asks().memory.answers.insert(key.to_owned(), json);
+                }
+                Ok(Some(answer))
+            }
+        }
     }
 
     /// Notes a question that this round ends with.

@@ -9,6 +9,7 @@ use super::asking::Asking;
 use super::asks::Began;
 use super::elicitation::{Elicitation, Elicited};
 use super::error::AskError;
+use super::given::read_json;
 use super::question::{Question, permit};
 use super::roots::{ListRoots, Root};
 use super::sampling::{Sampled, Sampling};
@@ -135,9 +136,9 @@ impl Context {
                 permit(&question, revision, declared)?;
                 if let Some(task) = shared.task() {
                     let params = question.params(revision)?;
-                    return self.ask_by_task(&task, key, &question, params).await;
+                    return self.ask_by_task(asking, &task, key, &question, params).await;
                 }
-                if let Some(answer) = shared.known_answer(key, &question) {
+                if let Some(answer) = shared.known_answer(key, &question, asking)? {
                     return Ok(answer);
                 }
                 shared.open_question(key, Q::METHOD, question.params(revision)?)?.over().await;
@@ -157,8 +158,8 @@ impl Context {
             return Err(AskError::NoStream);
         }
         let session = shared.session().ok_or(AskError::CallOver)?;
-        let (waiting, answer) =
-            Waiting::open(&session, asking.server_requests).map_err(|fault| match fault {
+        let (waiting, answer) = Waiting::open(&session, asking.server_requests, asking.answer_bytes())
+            .map_err(|fault| match fault {
                 RequestFault::TooMany => AskError::TooMany,
                 RequestFault::Ended => AskError::CallOver,
                 RequestFault::NoRandomness => {
@@ -174,16 +175,14 @@ impl Context {
         match timeout(asking.answer_timeout, answer).await {
             Err(_) => Err(AskError::TimedOut),
             Ok(Err(_)) => Err(AskError::CallOver),
-            Ok(Ok(ClientAnswer::Error { code, message })) => Err(AskError::Refused { code, message }),
-            Ok(Ok(ClientAnswer::Result(result))) => {
-                question.read(&result, shared.revision()).map_err(AskError::InvalidAnswer)
-            }
+            Ok(Ok(answer)) => self.read_answer(asking, question, answer),
         }
     }
 
     /// A task's questions are answered by tasks/update. What is no answer is asked again, a few times.
     async fn ask_by_task<Q: Question>(
         &self,
+        asking: &Asking,
         task: &Arc<Task>,
         key: &str,
         question: &Q,
@@ -198,12 +197,30 @@ impl Context {
         for _ in 0..TASK_TRIES {
             let open = task.ask(key, request.clone()).ok_or(AskError::CallOver)?;
             let answer = open.answer().await.ok_or(AskError::CallOver)?;
-            match question.read(&answer, self.revision()) {
-                Ok(answer) => return Ok(answer),
-                Err(what) => fault = what,
+            match self.read_answer(asking, question, answer) {
+                Err(AskError::InvalidAnswer(what)) => fault = what,
+                done => return done,
             }
         }
         Err(AskError::InvalidAnswer(fault))
+    }
+
+    /// Reads what a client has answered, now that somebody wants it.
+    fn read_answer<Q: Question>(
+        &self,
+        asking: &Asking,
+        question: &Q,
+        answer: ClientAnswer,
+    ) -> Result<Q::Answer, AskError> {
+        match answer {
+            ClientAnswer::Error { code, message } => Err(AskError::Refused { code, message }),
+            ClientAnswer::TooLong => Err(AskError::too_long(asking.answer_bytes())),
+            ClientAnswer::Result(json) => {
+                let tree = read_json(&json).ok_or("it nests too deeply".to_owned());
+                drop(json);
+                tree.and_then(|tree| question.read(&tree, self.revision())).map_err(AskError::InvalidAnswer)
+            }
+        }
     }
 }
 

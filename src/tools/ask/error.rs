@@ -63,6 +63,11 @@ pub enum AskError {
 }
 
 impl AskError {
+    /// For an answer of more bytes than are taken.
+    pub(super) fn too_long(most: usize) -> Self {
+        Self::InvalidAnswer(format!("it is longer than the {most} bytes that answers may take"))
+    }
+
     /// The error in one line.
     #[must_use]
     pub fn text(&self) -> String {

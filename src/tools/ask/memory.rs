@@ -1,33 +1,66 @@
 //! What a call remembers over its rounds.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::tools::members::Members;
+
 /// On the modern lane it is sealed and comes back with the next round; on the legacy lane there is one round only.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Memory {
-    /// Answers that were taken, by the key of their question.
-    #[serde(rename = "a", default, skip_serializing_if = "Map::is_empty")]
-    pub(super) answers: Map<String, Value>,
+    /// Answers that were taken, by the key of their question: clients' words, so as JSON.
+    pub(super) answers: BTreeMap<String, Box<[u8]>>,
     /// What effects came to that must not happen again, by key.
-    #[serde(rename = "o", default, skip_serializing_if = "Map::is_empty")]
     pub(super) once: Map<String, Value>,
     /// The handler's own.
-    #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Value>,
+}
+
+/// What is sealed.
+#[derive(Deserialize)]
+struct Sealed {
+    #[serde(default)]
+    a: Map<String, Value>,
+    #[serde(default)]
+    o: Map<String, Value>,
+    #[serde(default)]
+    s: Option<Value>,
 }
 
 impl Memory {
     /// The bytes to seal.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
+        let mut out = b"{".to_vec();
+        let mut members = Members::new(&mut out);
+        if !self.answers.is_empty() {
+            let answers = members.key("a");
+            answers.push(b'{');
+            let mut each = Members::new(answers);
+            for (key, json) in &self.answers {
+                each.key(key).extend_from_slice(json);
+            }
+            answers.push(b'}');
+        }
+        if !self.once.is_empty() {
+            members.value("o", &self.once);
+        }
+        if let Some(state) = &self.state {
+            members.value("s", state);
+        }
+        out.push(b'}');
+        out
     }
 
     /// Reads what was sealed, by this version of the server or by another; `None` where it is no memory.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        serde_json::from_slice(bytes).ok()
+        let Sealed { a, o, s } = serde_json::from_slice(bytes).ok()?;
+        let answers =
+            a.into_iter().map(|(key, answer)| (key, answer.to_string().into_bytes().into())).collect();
+        Some(Self { answers, once: o, state: s })
     }
 }
 
@@ -41,9 +74,14 @@ mod tests {
         let mut memory = Memory::default();
         assert_eq!(memory.write(), b"{}");
         assert_eq!(Memory::read(b"{}"), Some(memory.clone()));
-        memory.answers.insert("a".to_owned(), json!({"action": "cancel"}));
+        memory.answers.insert("a".to_owned(), br#"{"action":"cancel"}"#.as_slice().into());
+        memory.answers.insert("\"".to_owned(), br#"{}"#.as_slice().into());
         memory.once.insert("b".to_owned(), json!(null));
         memory.state = Some(json!(1));
+        assert_eq!(
+            String::from_utf8(memory.write()).unwrap(),
+            r#"{"a":{"\"":{},"a":{"action":"cancel"}},"o":{"b":null},"s":1}"#
+        );
         assert_eq!(Memory::read(&memory.write()), Some(memory));
         for bad in ["", "[1]", "{\"a\":1}", "{"] {
             assert_eq!(Memory::read(bad.as_bytes()), None, "{bad}");

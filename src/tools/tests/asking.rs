@@ -8,7 +8,9 @@ use super::*;
 use crate::base::limits::Limits;
 use crate::session::requests::ClientAnswer;
 use crate::tables::capabilities::Capability;
-use crate::tools::{AskError, Asking, Context, Elicitation, Field, Form, InputRequired, Memory, Typed};
+use crate::tools::{
+    AskError, Asking, Context, Elicitation, Field, Form, Given, InputRequired, Memory, Typed,
+};
 
 fn capable() -> Capabilities {
     Capability::ALL.iter().fold(Capabilities::NONE, |all, &capability| all.with(capability))
@@ -25,8 +27,11 @@ fn asking(set: &[(&str, u64)]) -> Arc<Asking> {
 fn modern(slot: &mut CallSlot, memory: Memory, given: Value) -> Context {
     let asking = asking(&[]);
     let context = slot.prepare(&CallInfo { capabilities: capable(), asking: Some(&asking), ..info() });
-    let given = given.as_object().into_iter().flatten();
-    context.resume(memory, given.map(|(key, value)| (key.clone(), value.to_string().into_bytes())).collect());
+    let mut brought = Given::new(asking.answer_bytes());
+    for (key, answer) in given.as_object().into_iter().flatten() {
+        brought.keep(key, answer.to_string().into_bytes());
+    }
+    context.resume(memory, brought);
     context
 }
 
@@ -224,7 +229,9 @@ async fn a_question_that_no_stream_takes() {
     tokio::time::sleep(Duration::from_millis(5)).await;
     let request: Value = serde_json::from_slice(&context.shared().take().unwrap()).unwrap();
     tokio::time::sleep(Duration::from_millis(40)).await;
-    assert!(session.answer(request["id"].as_str().unwrap(), || ClientAnswer::Result(alice())));
+    assert!(
+        session.answer(request["id"].as_str().unwrap(), || ClientAnswer::Result(alice().to_string().into()))
+    );
     assert_eq!(asked.await.unwrap().unwrap().action(), "accept");
     assert_eq!(context.shared().take(), None, "what was answered is not cancelled");
 }
