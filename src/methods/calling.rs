@@ -49,7 +49,7 @@ pub(super) fn begin(
 
 /// Whether the client may be asked while the method is served. In 2026-07-28 these are all (basic/patterns/mrtr).
 fn may_ask(method: Method) -> bool {
-    matches!(method.wire(), "tools/call" | "prompts/get" | "resources/read")
+    matches!(method, Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead)
 }
 
 fn context(

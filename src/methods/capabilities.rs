@@ -8,12 +8,19 @@ use crate::tables::rejection::Rejection;
 use crate::tools::{MISSING_CAPABILITY, ProtocolError, required};
 use crate::view::node::Value;
 
-/// Reads what the server acts on. Null is as good as absent.
+/// Reads what the server acts on, in one pass. Null is as good as absent; of a repeated member the first counts.
 pub(super) fn read(declared: Value<'_, '_>) -> Capabilities {
-    let mut set = Capabilities::NONE;
-    for &capability in Capability::ALL {
-        if has(declared, capability.path()) {
-            set = set.with(capability);
+    let (mut seen, mut set) = (Capabilities::NONE, Capabilities::NONE);
+    for (key, value) in declared.as_object().into_iter().flatten() {
+        for &capability in Capability::ALL {
+            let (name, part) = split(capability.path());
+            if name != key || seen.has(capability) {
+                continue;
+            }
+            seen = seen.with(capability);
+            if holds(name, part, value) {
+                set = set.with(capability);
+            }
         }
     }
     set
@@ -21,15 +28,26 @@ pub(super) fn read(declared: Value<'_, '_>) -> Capabilities {
 
 /// Whether a capability is declared. `path` is the name of a member, or that and after a dot the name of one inside it.
 pub(super) fn has(declared: Value<'_, '_>, path: &str) -> bool {
-    let (name, part) = path.split_once('.').map_or((path, None), |(name, part)| (name, Some(part)));
-    let Some(found) = member(declared, name) else { return false };
+    let (name, part) = split(path);
+    declared.get(name).is_some_and(|value| holds(name, part, value))
+}
+
+fn split(path: &str) -> (&str, Option<&str>) {
+    path.split_once('.').map_or((path, None), |(name, part)| (name, Some(part)))
+}
+
+/// Whether the member `name`, which has this value, declares its part, or itself.
+fn holds(name: &str, part: Option<&str>, value: Value<'_, '_>) -> bool {
+    if value.is_null() {
+        return false;
+    }
     match part {
         None => true,
         // Whoever declares no mode means the one that there was before there were modes.
         Some("form") if name == "elicitation" => {
-            member(found, "form").is_some() || member(found, "url").is_none()
+            member(value, "form").is_some() || member(value, "url").is_none()
         }
-        Some(part) => member(found, part).is_some(),
+        Some(part) => member(value, part).is_some(),
     }
 }
 
@@ -98,6 +116,9 @@ mod tests {
                 r#"{"extensions.io.modelcontextprotocol/tasks"}"#,
             ),
             (r#"{"sampling.tools":{},"elicitation":[]}"#, r#"{"elicitation.form"}"#),
+            (r#"{"roots":null,"sampling":{},"roots":{},"sampling":{"tools":{}}}"#, r#"{"sampling"}"#),
+            ("[]", "{}"),
+            ("null", "{}"),
         ] {
             assert_eq!(set(declared), read, "{declared}");
         }

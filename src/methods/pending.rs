@@ -72,19 +72,16 @@ impl Pending {
         cx: &mut task::Context<'_>,
     ) -> Result<Outcome, Refusal<'static>> {
         let polled = running.poll(cx);
-        if polled.is_ready() {
-            // There is nothing to come back for.
-            let _ = running.take_close();
-        }
-        let first = if answering.may_stream { running.take_notification() } else { None };
+        let first = if answering.may_stream { running.take_first(polled.is_ready()) } else { None };
+        let sealing =
+            |running: &Running| asking.and_then(|asking| Sealing::of(asking, request, running.declared()));
         let produced = match polled {
             Poll::Pending => {
-                let sealing = asking.and_then(|asking| Sealing::of(asking, request));
+                let sealing = sealing(&running);
                 return Ok(Self::pending(running, request, answering, first, None, sealing));
             }
             Poll::Ready(Produced::InputRequired(required)) => {
-                let sealing = asking.and_then(|asking| Sealing::of(asking, request));
-                settle(Produced::InputRequired(required), &running, sealing.as_ref())
+                settle(Produced::InputRequired(required), &running, sealing(&running).as_ref())
             }
             Poll::Ready(produced) => produced,
         };

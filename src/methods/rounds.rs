@@ -7,6 +7,7 @@ use super::Request;
 use super::digest::digest;
 use crate::base::clock::Clock;
 use crate::base::principal::Principal;
+use crate::tables::capabilities::Capabilities;
 use crate::tables::versions::Era;
 use crate::tools::seal::{Binding, OpenFault, RequestDigest, SealFault};
 use crate::tools::{Asking, Context, Given, InputRequired, Memory};
@@ -61,15 +62,20 @@ pub(super) struct Sealing {
 }
 
 impl Sealing {
-    /// `None` on the legacy lane, where nothing is ever sealed.
-    pub(super) fn of(asking: &Arc<Asking>, request: &Request<'_, '_, '_>) -> Option<Self> {
+    /// `None` where nothing is ever sealed: on the legacy lane, and for a client that has declared nothing it could be asked. A digest
+    /// takes its time where arguments are large, and hardly a call asks.
+    pub(super) fn of(
+        asking: &Arc<Asking>,
+        request: &Request<'_, '_, '_>,
+        declared: Capabilities,
+    ) -> Option<Self> {
         match request.era() {
-            Era::Legacy => None,
-            Era::Modern => Some(Self {
+            Era::Modern if declared.can_be_asked() => Some(Self {
                 asking: Arc::clone(asking),
                 digest: digest(request),
                 clock: request.clock.clone(),
             }),
+            Era::Modern | Era::Legacy => None,
         }
     }
 
@@ -85,5 +91,43 @@ impl Sealing {
         let principal = principal.map(AsRef::as_ref);
         let binding = Binding { principal, request: &self.digest, now_ms: self.clock.wall_ms() };
         self.asking.sealer().seal(binding, &required.memory.write())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::limits::Limits;
+    use crate::tables::capabilities::Capability;
+    use crate::tables::methods::Method;
+    use crate::tables::versions::Revision;
+    use crate::view::id::Id;
+    use crate::view::message::Params;
+
+    #[test]
+    fn nothing_is_hashed_for_who_cannot_be_asked() {
+        let asking = Arc::new(Asking::new(&Limits::default(), &[]));
+        let clock = Clock::system();
+        let request = |revision| Request {
+            id: Id::Unsigned(1),
+            method: Method::ToolsCall,
+            params: Params::default(),
+            all: None,
+            revision,
+            session: None,
+            principal: None,
+            may_stream: true,
+            clock: &clock,
+        };
+        for (revision, declared, seals) in [
+            (Revision::V2026_07_28, Capabilities::NONE, false),
+            (Revision::V2026_07_28, Capabilities::NONE.with(Capability::Tasks), false),
+            (Revision::V2026_07_28, Capabilities::NONE.with(Capability::Roots), true),
+            (Revision::V2026_07_28, Capabilities::NONE.with(Capability::ElicitationUrl), true),
+            (Revision::V2025_11_25, Capabilities::NONE.with(Capability::Roots), false),
+        ] {
+            let sealing = Sealing::of(&asking, &request(revision), declared);
+            assert_eq!(sealing.is_some(), seals, "{revision:?} {declared:?}");
+        }
     }
 }

@@ -42,6 +42,19 @@ impl Capability {
         1 << self as u8
     }
 
+    /// Whether it lets the server ask something.
+    const fn is_to_be_asked(self) -> bool {
+        match self {
+            Self::Sampling
+            | Self::SamplingTools
+            | Self::SamplingContext
+            | Self::ElicitationForm
+            | Self::ElicitationUrl
+            | Self::Roots => true,
+            Self::Tasks => false,
+        }
+    }
+
     /// The capability, or the part of one, that a path names: `elicitation` is its form mode.
     #[must_use]
     pub fn from_path(path: &str) -> Option<Self> {
@@ -73,6 +86,12 @@ impl Capabilities {
     pub const fn has(self, capability: Capability) -> bool {
         self.0 & capability.bit() != 0
     }
+
+    /// Whether a client that declares these can be asked anything.
+    #[must_use]
+    pub fn can_be_asked(self) -> bool {
+        Capability::ALL.iter().any(|&capability| capability.is_to_be_asked() && self.has(capability))
+    }
 }
 
 impl fmt::Debug for Capabilities {
@@ -100,8 +119,10 @@ mod tests {
                 assert_eq!(set.has(other), other == capability);
             }
             assert_eq!(Capability::from_path(capability.path()), Some(capability));
+            assert_eq!(set.can_be_asked(), capability != Capability::Tasks);
         }
         assert_eq!(Capability::from_path("elicitation"), Some(Capability::ElicitationForm));
         assert_eq!(Capability::from_path("Sampling"), None);
+        assert!(!Capabilities::NONE.can_be_asked());
     }
 }

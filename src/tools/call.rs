@@ -17,7 +17,7 @@ use crate::view::node::{Kind, Number, Value};
 
 use super::ask::Asking;
 use super::context::Context;
-use super::mailbox::{Item, Mailbox, wake};
+use super::mailbox::{Mailbox, hand_out, wake};
 use super::members::{Members, write_number};
 
 /// What is known of a call before it starts.
@@ -281,19 +281,14 @@ impl CallShared {
 
     /// Takes the oldest notification or request, if that comes next.
     pub(super) fn take(&self) -> Option<Vec<u8>> {
+        hand_out(self.mailbox())
+    }
+
+    /// The same, where a call that is `over` wants no connection to end any more.
+    pub(super) fn take_first(&self, over: bool) -> Option<Vec<u8>> {
         let mut mailbox = self.mailbox();
-        let next = mailbox.queue.pop_front_if(|next| !matches!(next, Item::Close(_)))?;
-        match next {
-            Item::Close(_) => None,
-            Item::Notification(json) => Some(json),
-            Item::Request { id, json, taken } => {
-                mailbox.note_taken(id);
-                drop(mailbox);
-                // Whoever asked may have gone meanwhile.
-                let _ = taken.send(());
-                Some(json)
-            }
-        }
+        while over && mailbox.take_close().is_some() {}
+        hand_out(mailbox)
     }
 
     /// How many notifications found no room.

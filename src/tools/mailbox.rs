@@ -110,6 +110,21 @@ impl Mailbox {
     }
 }
 
+/// Takes the oldest notification or request, if that comes next, and tells who waits for its being taken once the lock is given back.
+pub(super) fn hand_out(mut mailbox: MutexGuard<'_, Mailbox>) -> Option<Vec<u8>> {
+    match mailbox.queue.pop_front_if(|next| !matches!(next, Item::Close(_)))? {
+        Item::Close(_) => None,
+        Item::Notification(json) => Some(json),
+        Item::Request { id, json, taken } => {
+            mailbox.note_taken(id);
+            drop(mailbox);
+            // Whoever asked may have gone meanwhile.
+            let _ = taken.send(());
+            Some(json)
+        }
+    }
+}
+
 /// Wakes the connection, once the lock is given back.
 pub(super) fn wake(mut mailbox: MutexGuard<'_, Mailbox>) {
     let waker = mailbox.waker.take();

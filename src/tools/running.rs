@@ -14,6 +14,7 @@ use super::HandlerFuture;
 use super::context::{Canceller, Context};
 use super::produced::{Produced, ProducedFuture, Subject, Work};
 use crate::base::principal::Principal;
+use crate::tables::capabilities::Capabilities;
 use crate::tasks::Task;
 
 /// How a cancelled call failed.
@@ -74,6 +75,12 @@ impl Running {
         self.context.shared().take()
     }
 
+    /// Takes the notification that the handler has sent by its first poll; of a call that is `over` by then, past wishes that its
+    /// connection ends: there is nothing to come back for.
+    pub fn take_first(&mut self, over: bool) -> Option<Vec<u8>> {
+        self.context.shared().take_first(over)
+    }
+
     /// Takes the handler's wish that the connection of the call's stream ends, in milliseconds until the client comes back. What was sent
     /// before it is taken first, and nothing behind it is taken before it.
     pub fn take_close(&mut self) -> Option<u64> {
@@ -107,6 +114,12 @@ impl Running {
     #[must_use]
     pub fn principal(&self) -> Option<&Arc<Principal>> {
         self.context.principal()
+    }
+
+    /// What the client has declared.
+    #[must_use]
+    pub fn declared(&self) -> Capabilities {
+        self.context.shared().capabilities()
     }
 
     /// Whether the handler waits for the call to become a task.

@@ -144,6 +144,10 @@ pub(super) fn named_members<F: Trace>(
     revision: Revision,
     object: Object<'_, '_>,
 ) -> Result<(), F> {
+    // Arguments and the like: whatever is in them is not looked at.
+    if members.is_empty() {
+        return Ok(());
+    }
     let mut seen = 0_u32;
     for (key, value) in object {
         let known =

@@ -228,3 +228,25 @@ fn log_messages_share_the_bound_of_all_notifications() {
     }
     assert_eq!((taken(&context).len(), context.shared().dropped()), (2, 2));
 }
+
+#[test]
+fn a_call_that_is_over_wants_nobody_to_come_back() {
+    let session = open_session();
+    let context = CallSlot::default().prepare(&CallInfo {
+        revision: Revision::V2025_11_25,
+        session: Some(&session),
+        ..info()
+    });
+    let send = || {
+        context.close_stream(Duration::ZERO);
+        context.shared().notify(|| b"one".to_vec());
+        context.close_stream(Duration::ZERO);
+        context.shared().notify(|| b"two".to_vec());
+    };
+    send();
+    assert_eq!(context.shared().take_first(false), None, "its connection is to end first");
+    assert_eq!(context.shared().take_first(true).as_deref(), Some(b"one".as_slice()));
+    assert_eq!(context.shared().take_close(), Some(0), "what stands between its messages stays there");
+    assert_eq!(context.shared().take_first(true).as_deref(), Some(b"two".as_slice()));
+    assert_eq!(context.shared().take_first(true), None);
+}
