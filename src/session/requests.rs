@@ -184,7 +184,8 @@ impl Waiting {
     /// Whether no answer has come.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.session.requests().table().waiting.contains_key(&self.id)
+        // Looks, and does nothing else: whoever asks may hold a lock.
+        self.session.made_requests().is_some_and(|made| made.table().waiting.contains_key(&self.id))
     }
 
     /// The id it goes by.
@@ -196,7 +197,9 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.session.requests().forget(self.id);
+        if let Some(made) = self.session.made_requests() {
+            made.forget(self.id);
+        }
     }
 }
 

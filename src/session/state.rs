@@ -217,6 +217,11 @@ impl Session {
         requests
     }
 
+    /// The same, where there were any.
+    pub(super) fn made_requests(&self) -> Option<&Requests> {
+        self.requests.get().map(AsRef::as_ref)
+    }
+
     /// Hands a client's response to the request of the server's that waits for it. False where none does.
     pub fn answer(&self, id: &str, answer: impl FnOnce() -> ClientAnswer) -> bool {
         self.requests.get().is_some_and(|requests| requests.answer(id, answer))

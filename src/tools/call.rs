@@ -209,9 +209,14 @@ impl CallShared {
         self.may_stream && !self.mailbox().muted
     }
 
-    /// The client has gone, and nothing is kept for it.
+    /// The client has gone, and nothing is kept for it: what it was to be asked is not sent.
     pub(super) fn mute(&self) {
-        self.mailbox().muted = true;
+        let mut mailbox = self.mailbox();
+        mailbox.muted = true;
+        let unsent = mailbox.take_requests();
+        drop(mailbox);
+        // Whoever waits for a stream to take them learns of it here, without the lock.
+        drop(unsent);
     }
 
     /// The session, on the legacy lane, while the call goes on.

@@ -102,6 +102,15 @@ impl Mailbox {
         put
     }
 
+    /// Takes out the requests that no stream has taken. Not to be dropped under the lock.
+    pub(super) fn take_requests(&mut self) -> VecDeque<Item> {
+        let is_request = |item: &Item| matches!(item, Item::Request { .. });
+        let (requests, others): (VecDeque<Item>, VecDeque<Item>) =
+            std::mem::take(&mut self.queue).into_iter().partition(is_request);
+        self.queue = others;
+        requests
+    }
+
     /// Takes the wish for the stream's connection to end, where it comes next.
     pub(super) fn take_close(&mut self) -> Option<u64> {
         let Some(&Item::Close(retry_ms)) = self.queue.front() else { return None };

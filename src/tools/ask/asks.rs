@@ -230,9 +230,10 @@ impl CallShared {
         }
         let (taken, when_taken) = oneshot::channel();
         let mut mailbox = self.mailbox();
-        if !mailbox.open {
+        if !mailbox.open || mailbox.muted {
+            let error = if mailbox.open { AskError::NoStream } else { AskError::CallOver };
             drop(mailbox);
-            return Err(AskError::CallOver);
+            return Err(error);
         }
         mailbox.asks().sent.push(Sent { waiting, taken: false });
         // Not bounded like notifications: as many requests as a session may have wait at most.

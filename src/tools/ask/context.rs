@@ -169,7 +169,9 @@ impl Context {
         let (_sent, taken) = shared.send_request(waiting, Q::METHOD, params)?;
         match timeout(asking.push_window, taken).await {
             Err(_) => return Err(AskError::NotTaken),
-            Ok(Err(_)) => return Err(AskError::CallOver),
+            // The call is over, or its client has gone.
+            Ok(Err(_)) if shared.may_stream() => return Err(AskError::CallOver),
+            Ok(Err(_)) => return Err(AskError::NoStream),
             Ok(Ok(())) => {}
         }
         match timeout(asking.answer_timeout, answer).await {

@@ -237,6 +237,29 @@ async fn a_question_that_no_stream_takes() {
 }
 
 #[tokio::test]
+async fn who_has_gone_is_not_asked() {
+    let session = open_session();
+    let context = legacy(&session, &asking(&[]));
+    let ask = |key: &'static str| {
+        let context = context.clone();
+        tokio::spawn(async move { context.elicit(key, who()).await })
+    };
+    let taken = ask("taken");
+    tokio::task::yield_now().await;
+    let request: Value = serde_json::from_slice(&context.shared().take().unwrap()).unwrap();
+    let queued = ask("queued");
+    tokio::task::yield_now().await;
+    context.shared().mute();
+    assert_eq!(queued.await.unwrap(), Err(AskError::NoStream), "what waits for a stream waits no longer");
+    assert_eq!(context.shared().take(), None, "nor is it sent");
+    assert_eq!(context.elicit("later", who()).await, Err(AskError::NoStream));
+    // What was taken may still be answered.
+    let answer = || ClientAnswer::Result(alice().to_string().into());
+    assert!(session.answer(request["id"].as_str().unwrap(), answer));
+    assert_eq!(taken.await.unwrap().unwrap().action(), "accept");
+}
+
+#[tokio::test]
 async fn what_is_open_when_the_call_ends_is_taken_back_on_its_stream() {
     let session = open_session();
     let context = legacy(&session, &asking(&[]));
