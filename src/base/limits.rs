@@ -152,7 +152,7 @@ limits! {
     get_streams: Count = 4, 1 ..= 1_024;
     /// Most resources that one legacy session subscribes to.
     session_subscriptions: Count = 256, 0 ..= 65_536;
-    /// Bytes of URIs that all legacy sessions together subscribe to.
+    /// What the subscriptions of all legacy sessions together keep: their URIs, and 96 bytes for each.
     subscription_memory: Bytes = 67_108_864, 1_024 ..= 1_099_511_627_776;
     /// Time a client is told to wait before it comes back to a stream that the server has ended early.
     stream_retry: Milliseconds = 1_000, 0 ..= 3_600_000;

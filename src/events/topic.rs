@@ -101,9 +101,9 @@ impl From<Topic> for Topics {
 pub struct OwedTopics(AtomicU8);
 
 impl OwedTopics {
-    /// Owes `topics` too.
-    pub fn mark(&self, topics: Topics) {
-        self.0.fetch_or(topics.0, Ordering::AcqRel);
+    /// Owes `topics` too, and says whether any of them was not owed yet.
+    pub fn mark(&self, topics: Topics) -> bool {
+        topics.0 & !self.0.fetch_or(topics.0, Ordering::AcqRel) != 0
     }
 
     /// What is owed now.
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn owed_once_however_often_marked() {
         let owed = OwedTopics::default();
-        owed.mark(Topic::ToolsList.into());
-        owed.mark(Topic::ToolsList.into());
-        owed.mark(Topic::ResourcesList.into());
+        assert!(owed.mark(Topic::ToolsList.into()));
+        assert!(!owed.mark(Topic::ToolsList.into()) && !owed.mark(Topics::NONE));
+        assert!(owed.mark(Topic::ResourcesList.into()));
         assert!(owed.settle(Topic::ToolsList));
         assert!(!owed.settle(Topic::ToolsList));
         assert_eq!(owed.get(), Topic::ResourcesList.into());

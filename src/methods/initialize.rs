@@ -38,7 +38,9 @@ pub fn serve(
             }
         };
     envelope::begin_result_for(&mut exchange.body, request.id);
+    // Of the same moment as what is written, and looked at when the session is there to be told of what comes after.
     let offered = behind.registry().snapshot();
+    session.offer(offered.offered());
     behind.identity().write_initialize(&mut exchange.body, revision, offered.capabilities(revision));
     envelope::end_result(&mut exchange.body);
     Ok(Reply { extra: Extra { session: Some(*session.id.text()), ..Extra::NONE }, ..Reply::json(200) })

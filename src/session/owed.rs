@@ -7,10 +7,21 @@ use crate::events::topic::{Topic, Topics};
 use crate::reply::json;
 
 impl Session {
+    /// What the client was offered when it opened the session. Said once, when it is told.
+    pub fn offer(&self, topics: Topics) {
+        let _ = self.offered.set(topics);
+    }
+
+    /// What the client is to be told of, as far as it was offered that: only what was negotiated is used (2025-11-25, basic/lifecycle).
+    fn payable(&self) -> Topics {
+        self.owed.get().both(self.offered.get().copied().unwrap_or(Topics::NONE))
+    }
+
     /// The client is to be told that these lists have changed. However often, it is told once.
     pub(super) fn mark(&self, topics: Topics) {
-        self.owed.mark(topics);
-        self.with_made_streams(Streams::wake_newest);
+        if self.owed.mark(topics) {
+            self.with_made_streams(Streams::wake_newest);
+        }
     }
 
     /// The client has been served the list itself.
@@ -24,7 +35,7 @@ impl Session {
         if self.lifecycle() != Lifecycle::Ready || streams.newest() != Some(stream) {
             return;
         }
-        if let Some(topic) = self.owed.get().first() {
+        if let Some(topic) = self.payable().first() {
             self.owed.settle(topic);
             streams
                 .append(stream, format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, topic.method()).as_bytes());

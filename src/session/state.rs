@@ -8,7 +8,7 @@ use super::id::SessionId;
 use super::requests::{ClientAnswer, Requests};
 use super::streams::Streams;
 use crate::base::principal::Principal;
-use crate::events::topic::OwedTopics;
+use crate::events::topic::{OwedTopics, Topics};
 use crate::tables::capabilities::Capabilities;
 use crate::tables::levels::LogLevel;
 use crate::tables::versions::Revision;
@@ -54,6 +54,7 @@ pub struct Session {
     open: AtomicU32,
     /// The lists that its client has not been told the change of.
     pub(super) owed: OwedTopics,
+    pub(super) offered: OnceLock<Topics>,
     commons: Arc<Commons>,
     /// How many streams it has had.
     begun: AtomicU64,
@@ -86,6 +87,7 @@ impl Session {
             last_seen_ms: AtomicU64::new(now_ms),
             open: AtomicU32::new(0),
             owed: OwedTopics::default(),
+            offered: OnceLock::new(),
             commons: Arc::clone(commons),
             begun: AtomicU64::new(0),
             ended: AtomicBool::new(false),

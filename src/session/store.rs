@@ -142,7 +142,9 @@ impl Sessions {
 
     /// Owes every client word of these resources, as far as it subscribes to them.
     pub fn resources_updated(&self, updated: &Updated) {
-        self.each(|session| session.resources_updated(updated));
+        if self.commons.subscribed() > 0 {
+            self.each(|session| session.resources_updated(updated));
+        }
     }
 
     /// The server drains: from now on no stream listens any more.

@@ -28,6 +28,9 @@ pub(super) struct Subscriptions {
     owed: VecDeque<Arc<str>>,
 }
 
+/// What one costs beside the bytes of its URI, twice over: as an entry, and as one that is owed.
+const ENTRY: usize = 96;
+
 impl Subscriptions {
     pub(super) fn new(commons: &Arc<Commons>) -> Self {
         Self { commons: Arc::clone(commons), uris: HashMap::new(), owed: VecDeque::new() }
@@ -44,7 +47,7 @@ impl Subscriptions {
         if self.uris.len() >= self.commons.bounds.subscriptions {
             return Err(Refused::TooMany);
         }
-        if !self.commons.take_subscription(uri.len()) {
+        if !self.commons.take_subscription(uri.len() + ENTRY) {
             return Err(Refused::NoMemory);
         }
         self.uris.insert(uri.into(), false);
@@ -53,7 +56,7 @@ impl Subscriptions {
 
     fn remove(&mut self, uri: &str) {
         let Some(owed) = self.uris.remove(uri) else { return };
-        self.commons.give_subscription(uri.len());
+        self.commons.give_subscription(uri.len() + ENTRY);
         if owed {
             self.owed.retain(|other| **other != *uri);
         }
@@ -63,10 +66,25 @@ impl Subscriptions {
     }
 
     fn mark(&mut self, updated: &Updated) {
-        for (uri, owed) in &mut self.uris {
-            if !*owed && updated.has(uri) {
-                *owed = true;
-                self.owed.push_back(Arc::clone(uri));
+        match updated {
+            // Whichever are fewer are looked up among the others.
+            Updated::These(uris) if uris.len() < self.uris.len() => {
+                for uri in uris {
+                    let Some((uri, owed)) = self.uris.get_key_value(&**uri) else { continue };
+                    if !*owed {
+                        let uri = Arc::clone(uri);
+                        self.uris.insert(Arc::clone(&uri), true);
+                        self.owed.push_back(uri);
+                    }
+                }
+            }
+            Updated::These(_) | Updated::Any => {
+                for (uri, owed) in &mut self.uris {
+                    if !*owed && updated.has(uri) {
+                        *owed = true;
+                        self.owed.push_back(Arc::clone(uri));
+                    }
+                }
             }
         }
     }
@@ -88,7 +106,7 @@ impl Subscriptions {
 impl Drop for Subscriptions {
     fn drop(&mut self) {
         for uri in self.uris.keys() {
-            self.commons.give_subscription(uri.len());
+            self.commons.give_subscription(uri.len() + ENTRY);
         }
     }
 }
@@ -146,7 +164,7 @@ mod tests {
             assert_eq!(all.add(uri), Ok(()));
         }
         all.mark(&these(&["a:2"]));
-        all.mark(&these(&["a:1", "a:2", "b:9"]));
+        all.mark(&these(&["a:1", "a:2", "b:9", "b:8"]));
         assert!(all.owes());
         assert_eq!(taken(&mut all), ["a:2".into(), "a:1".into()]);
         all.mark(&Updated::Any);
@@ -167,11 +185,11 @@ mod tests {
         let mut one = subscriptions(10, 1_024);
         let mut other = Subscriptions::new(&one.commons);
         let commons = Arc::clone(&one.commons);
-        assert_eq!(one.add(&"x".repeat(1_000)), Ok(()));
-        assert_eq!(other.add(&"x".repeat(25)), Err(Refused::NoMemory));
-        assert_eq!(other.add(&"x".repeat(24)), Ok(()));
+        assert_eq!(one.add(&"x".repeat(800)), Ok(()));
+        assert_eq!(other.add(&"x".repeat(33)), Err(Refused::NoMemory));
+        assert_eq!(other.add(&"x".repeat(32)), Ok(()), "each costs an entry of 96 bytes, too");
         assert_eq!(commons.subscribed(), 1_024);
-        one.remove(&"x".repeat(1_000));
+        one.remove(&"x".repeat(800));
         drop(other);
         assert_eq!((one.is_empty(), commons.subscribed()), (true, 0));
     }

@@ -1,7 +1,7 @@
 //! The event streams that a GET opens on a session: how they begin, what they carry, and how they end.
 
 use serde_json::{Value, json};
-use twolane::tools::Typed;
+use twolane::tools::{Resource, Typed};
 
 use crate::limits::server;
 use crate::support::{Framing, Protocol, Request, Server, Source, messages};
@@ -147,6 +147,51 @@ fn what_is_owed_waits_for_a_stream() {
         let ready = messages::legacy(&opened, &messages::notification("notifications/initialized"));
         assert_eq!(server.send(&ready).status, 202);
         assert_eq!(early.message().1.to_string(), TOOLS_CHANGED);
+    }
+}
+
+/// What the server did not offer when the session was opened is not spoken of in it: clients act on what was negotiated.
+#[test]
+fn a_session_hears_of_what_it_was_offered_alone() {
+    let server = Server::start();
+    for protocol in Protocol::BOTH {
+        let before = server.session();
+        let mut before_source = listen(&server, protocol, &before);
+        let registry = server.handle.registry();
+        registry.add_resource(Resource::text("a:1", "one", "1")).unwrap();
+        let after = server.session();
+        let mut after_source = listen(&server, protocol, &after);
+        registry.add_resource(Resource::text("a:2", "two", "2")).unwrap();
+        let told = r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#;
+        assert_eq!(after_source.message().1.to_string(), told);
+        change_tools(&server, &format!("late-{protocol:?}"));
+        for source in [&mut before_source, &mut after_source] {
+            assert_eq!(source.message().1.to_string(), TOOLS_CHANGED, "the first word of it");
+        }
+        for uri in ["a:1", "a:2"] {
+            registry.remove_resource(uri);
+        }
+    }
+}
+
+/// Resources and their templates are two lists with one notification: who has read the one may not know of the other.
+#[test]
+fn reading_the_templates_settles_nothing() {
+    let server = Server::with(|builder| builder.resource(Resource::text("a:0", "zero", "0")));
+    for protocol in Protocol::BOTH {
+        let [witness, session] = [(); 2].map(|()| server.session());
+        let mut witness = listen(&server, protocol, &witness);
+        let uri = format!("a:{protocol:?}");
+        server.handle.registry().add_resource(Resource::text(&uri, "late", "1")).unwrap();
+        let told = r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#;
+        assert_eq!(witness.message().1.to_string(), told);
+        let read = |method: &str| {
+            let listing = messages::request(7, method, Value::Null);
+            assert_eq!(server.send(&messages::legacy(&session, &listing)).status, 200);
+        };
+        read("resources/templates/list");
+        let mut source = listen(&server, protocol, &session);
+        assert_eq!(source.message().1.to_string(), told);
     }
 }
 
