@@ -72,7 +72,7 @@ pub(super) fn read_json(json: &[u8]) -> Option<Tree> {
 }
 
 /// A tree in which the first of a repeated key counts, as everywhere: that is the one whose shape has been checked.
-struct FirstWins(Tree);
+pub(super) struct FirstWins(pub(super) Tree);
 
 impl<'de> Deserialize<'de> for FirstWins {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

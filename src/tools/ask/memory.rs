@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::given::FirstWins;
 use crate::tools::members::Members;
 
 /// On the modern lane it is sealed and comes back with the next round; on the legacy lane there is one round only.
@@ -21,8 +22,9 @@ pub struct Memory {
 /// What is sealed.
 #[derive(Deserialize)]
 struct Sealed {
+    /// The clients' own text, so read as it was when it was taken.
     #[serde(default)]
-    a: Map<String, Value>,
+    a: BTreeMap<String, FirstWins>,
     #[serde(default)]
     o: Map<String, Value>,
     #[serde(default)]
@@ -58,8 +60,9 @@ impl Memory {
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let Sealed { a, o, s } = serde_json::from_slice(bytes).ok()?;
-        let answers =
-            a.into_iter().map(|(key, answer)| (key, answer.to_string().into_bytes().into())).collect();
+        let text =
+            |(key, FirstWins(answer)): (String, FirstWins)| (key, answer.to_string().into_bytes().into());
+        let answers = a.into_iter().map(text).collect();
         Some(Self { answers, once: o, state: s })
     }
 }

@@ -90,6 +90,34 @@ async fn a_round_ends_when_all_wait_and_goes_on_with_the_answers() {
 }
 
 #[tokio::test]
+async fn an_answer_stays_what_it_was_whatever_its_client_repeats() {
+    let mut slot = CallSlot::default();
+    let handler = |context: Context| async move {
+        let one = context.elicit("one", who()).await.unwrap();
+        let two = context.elicit("two", who()).await.unwrap();
+        format!("{} {}", one.action(), two.action())
+    };
+    let asking = asking(&[]);
+    let context = slot.prepare(&CallInfo { capabilities: capable(), asking: Some(&asking), ..info() });
+    let mut brought = Given::new(asking.answer_bytes());
+    brought.keep("one", br#"{"action":"decline","action":"accept","content":{"name":"Al"}}"#.to_vec());
+    context.resume(Memory::default(), brought);
+    let mut memory = required(&mut running(&context, handler)).memory;
+    drop(context);
+    for round in 0..3 {
+        // As it goes through the client.
+        memory = Memory::read(&memory.write()).unwrap();
+        let context = modern(&mut slot, memory, json!({}));
+        let again = required(&mut running(&context, handler));
+        assert_eq!(again.requests.keys().collect::<Vec<_>>(), ["two"], "{round}");
+        memory = again.memory;
+    }
+    let context = modern(&mut slot, memory, json!({"two": {"action": "cancel"}}));
+    let done = poll_once(&mut running(&context, handler));
+    assert_eq!(done, Poll::Ready(ToolResult::text("decline cancel")));
+}
+
+#[tokio::test]
 async fn one_key_is_one_question() {
     let mut slot = CallSlot::default();
     let twice = |context: Context| async move {
