@@ -142,6 +142,8 @@ limits! {
     push_window: Milliseconds = 5_000, 1 ..= 3_600_000;
     /// Time for a legacy client to answer a request of the server's; a tool's own time stands still meanwhile.
     answer_timeout: Milliseconds = 300_000, 1 ..= 86_400_000;
+    /// Longest question to a client, as the JSON of its params; a handler that asks a longer one is told so.
+    question_bytes: Bytes = 1_048_576, 1_024 ..= 1_073_741_824;
     /// Longest answer to a question of the server's, and all answers together that one request brings; a longer one is none.
     answer_bytes: Bytes = 1_048_576, 1_024 ..= 1_073_741_824;
     /// Longest silence on an open event stream before a comment is sent.

@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tokio::sync::oneshot;
 
+use super::commons::Commons;
 use super::state::Session;
 
 /// How many characters a request's id has: 16 bytes in unpadded URL-safe base64.
@@ -46,6 +47,8 @@ pub enum ClientAnswer {
     Result(Vec<u8>),
     /// A result of more bytes than are taken.
     TooLong,
+    /// None will be heard: the server stops.
+    Unheard,
     /// `error`.
     Error {
         /// `error.code`.
@@ -65,7 +68,7 @@ impl ClientAnswer {
                 json.shrink_to_fit();
                 Self::Result(json)
             }
-            Self::TooLong | Self::Error { .. } => self,
+            Self::TooLong | Self::Unheard | Self::Error { .. } => self,
         }
     }
 }
@@ -77,6 +80,8 @@ pub enum RequestFault {
     TooMany,
     /// The session has ended.
     Ended,
+    /// The server stops.
+    Draining,
     /// The operating system gave no randomness for an id.
     NoRandomness,
 }
@@ -131,8 +136,18 @@ impl Requests {
         drop(waiting);
     }
 
+    /// The server stops, and takes no answers any more.
+    pub(super) fn drain(&self) {
+        let waiting = std::mem::take(&mut self.table().waiting);
+        for (_, asker) in waiting {
+            // Whoever asked may have gone meanwhile.
+            let _ = asker.sender.send(ClientAnswer::Unheard);
+        }
+    }
+
     fn open(
         &self,
+        commons: &Commons,
         most: usize,
         longest: usize,
     ) -> Result<(RequestId, oneshot::Receiver<ClientAnswer>), RequestFault> {
@@ -140,6 +155,10 @@ impl Requests {
         let mut table = self.table();
         if table.ended {
             return Err(RequestFault::Ended);
+        }
+        // With the table's lock: a drain that is not seen yet comes after, and finds the request.
+        if commons.is_draining() {
+            return Err(RequestFault::Draining);
         }
         if table.waiting.len() >= most {
             return Err(RequestFault::TooMany);
@@ -177,7 +196,7 @@ impl Waiting {
         most: usize,
         longest: usize,
     ) -> Result<(Self, oneshot::Receiver<ClientAnswer>), RequestFault> {
-        let (id, receiver) = session.requests().open(most, longest)?;
+        let (id, receiver) = session.requests().open(session.commons(), most, longest)?;
         Ok((Self { session: Arc::clone(session), id }, receiver))
     }
 
@@ -207,7 +226,6 @@ impl Drop for Waiting {
 mod tests {
     use super::*;
     use crate::base::limits::Limits;
-    use crate::session::commons::Commons;
     use crate::session::id::SessionId;
     use crate::session::state::ClientInfo;
     use crate::tables::versions::Revision;
@@ -289,6 +307,21 @@ mod tests {
             RequestFault::Ended,
             "also where nothing was ever asked"
         );
+    }
+
+    #[test]
+    fn a_drain_ends_all_waiting() {
+        let session = session();
+        let (_waiting, mut receiver) = Waiting::open(&session, 8, 64).unwrap();
+        session.commons().drain();
+        session.drain();
+        assert_eq!(receiver.try_recv(), Ok(ClientAnswer::Unheard));
+        assert_eq!(Waiting::open(&session, 8, 64).unwrap_err(), RequestFault::Draining);
+        let other = self::session();
+        other.commons().drain();
+        other.drain();
+        let refused = Waiting::open(&other, 8, 64).unwrap_err();
+        assert_eq!(refused, RequestFault::Draining, "also where nothing was ever asked");
     }
 
     #[test]

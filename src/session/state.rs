@@ -163,9 +163,13 @@ impl Session {
         drop(empty);
     }
 
-    /// Ends the connections of the streams that listen.
+    /// Ends the connections of the streams that listen. What the client was asked it cannot answer any more.
     pub(super) fn drain(&self) {
         self.with_made_streams(Streams::drain);
+        // After the streams' lock, as in `requests`: whoever asks next sees the drain, or is seen.
+        if let Some(requests) = self.made_requests() {
+            requests.drain();
+        }
     }
 
     /// Where it is in its life.

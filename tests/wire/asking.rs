@@ -468,3 +468,31 @@ fn a_cancelled_call_waits_for_no_answer() {
         assert_eq!(text(&mut talk), "Hello, Al!", "its place is free again");
     }
 }
+
+/// Nothing brings an answer to a server that stops: whoever waits for one is told, and the call ends well within the grace.
+#[test]
+fn who_waits_for_an_answer_does_not_hold_the_server_up() {
+    for protocol in Protocol::BOTH {
+        let (server, askers) = asking();
+        let party = Party::open(&server, protocol, "2025-11-25", &everything(), None);
+        let mut talks = [(); 2].map(|()| party.stream(&server, &party.call("ask_bravely", json!({}))));
+        for talk in &mut talks {
+            request(talk, "elicitation/create");
+        }
+        // One that asks after the server has begun to stop.
+        let mut late = server.http1();
+        late.write(&party.call("ask_when_let", json!({})).bytes());
+        let started = Instant::now();
+        while askers.rounds.load(Ordering::SeqCst) == 0 {
+            assert!(started.elapsed() < Duration::from_secs(20), "it never begins");
+            std::thread::yield_now();
+        }
+        server.handle.shut_down();
+        for talk in &mut talks {
+            assert_eq!(text(talk), "Stopping");
+        }
+        until_gone(&askers, 1);
+        assert_eq!(*askers.told.lock().unwrap(), ["Stopping"], "nor is anybody asked any more");
+        assert_eq!(late.read("POST").status, 200);
+    }
+}

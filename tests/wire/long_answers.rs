@@ -1,4 +1,4 @@
-//! Answers to the server's questions that are longer than it takes, on either lane and from a task's client.
+//! Questions that are longer than the server asks, and answers that are longer than it takes: on either lane, and of tasks.
 
 use serde_json::{Value, json};
 use twolane::tools::{Context, Elicitation, TaskSupport, Typed};
@@ -115,5 +115,52 @@ fn the_client_of_a_task_answers_no_longer_than_is_taken() {
                 name => assert_eq!((text, asked), (&*format!("{name:?}"), 1)),
             }
         }
+    }
+}
+
+/// Asks with a message of so many bytes, and tells why it could not.
+async fn ask_at_length(args: Value, context: Context) -> String {
+    let message = "m".repeat(usize::try_from(args["bytes"].as_u64().unwrap_or(0)).unwrap_or(0));
+    match context.elicit("user_name", Elicitation::form(message, name_form())).await {
+        Ok(answer) => answer.action().to_owned(),
+        Err(error) => error.text(),
+    }
+}
+
+#[test]
+fn nobody_is_asked_more_than_may_be() {
+    let server = Server::with(|builder| {
+        builder
+            .tool(Typed::new("ask_at_length", "Asks.", ask_at_length))
+            .tool(Typed::new("ask_in_task", "Asks.", ask_at_length).tasks(TaskSupport::Required))
+            .limits(changed(&[("question_bytes", MOST as u64)]))
+    });
+    // What is there beside the message.
+    let [party, _] = &Party::modern(&capable())[..] else { panic!("one over each protocol") };
+    let asked = party.send(&server, &party.call("ask_at_length", json!({}))).result();
+    let room = MOST - asked["inputRequests"]["user_name"]["params"].to_string().len();
+    let (fits, longer) = (json!({"bytes": room}), json!({"bytes": room + 1}));
+    let told = |text: &str| assert!(text.contains("longer than the 2048 bytes"), "{text}");
+    for party in Party::modern(&capable()) {
+        let asked = party.send(&server, &party.call("ask_at_length", fits.clone())).result();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        told(&party.send(&server, &party.call("ask_at_length", longer.clone())).tool_text());
+        let mut client = server.client(party.protocol);
+        for (arguments, status) in [(&fits, "input_required"), (&longer, "completed")] {
+            let call = of_a_user(true, "tools/call", messages::call("ask_in_task", arguments.clone()));
+            let id = client.send(&call).result()["taskId"].as_str().expect("a task").to_owned();
+            let state = settled(&mut client, &id);
+            assert_eq!(state["status"], status, "{state}");
+            if let Some(text) = state["result"]["content"][0]["text"].as_str() {
+                told(text);
+            }
+        }
+    }
+    for party in Party::legacy(&server, "2025-11-25", &capable()) {
+        let mut talk = party.stream(&server, &party.call("ask_at_length", fits.clone()));
+        let id = talk.message()["id"].clone();
+        party.respond(&server, &id, json!({"action": "decline"}));
+        assert_eq!(talk.result()["content"][0]["text"], "decline");
+        told(&party.send(&server, &party.call("ask_at_length", longer.clone())).tool_text());
     }
 }

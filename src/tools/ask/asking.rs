@@ -12,6 +12,7 @@ pub struct Asking {
     pub(super) push_window: Duration,
     pub(super) answer_timeout: Duration,
     pub(super) server_requests: usize,
+    pub(super) question_bytes: usize,
     answer_bytes: usize,
 }
 
@@ -24,6 +25,7 @@ impl Asking {
             push_window: Duration::from_millis(limits.push_window),
             answer_timeout: Duration::from_millis(limits.answer_timeout),
             server_requests: usize::try_from(limits.server_requests).unwrap_or(usize::MAX),
+            question_bytes: usize::try_from(limits.question_bytes).unwrap_or(usize::MAX),
             answer_bytes: usize::try_from(limits.answer_bytes).unwrap_or(usize::MAX),
         }
     }

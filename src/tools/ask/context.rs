@@ -14,7 +14,7 @@ use super::question::{Question, permit};
 use super::roots::{ListRoots, Root};
 use super::sampling::{Sampled, Sampling};
 use crate::session::requests::{ClientAnswer, RequestFault, Waiting};
-use crate::tables::versions::Era;
+use crate::tables::versions::{Era, Revision};
 use crate::tasks::Task;
 use crate::tools::context::Context;
 
@@ -128,20 +128,21 @@ impl Context {
         match revision.era() {
             Era::Legacy => {
                 // What the revision does not have, no client of it can declare: say that first.
-                let params = question.params(revision)?;
+                let params = written(asking, &question, revision)?;
                 permit(&question, revision, declared)?;
                 self.ask_session(asking, &question, params).await
             }
             Era::Modern => {
                 permit(&question, revision, declared)?;
                 if let Some(task) = shared.task() {
-                    let params = question.params(revision)?;
+                    let params = written(asking, &question, revision)?;
                     return self.ask_by_task(asking, &task, key, &question, params).await;
                 }
                 if let Some(answer) = shared.known_answer(key, &question, asking)? {
                     return Ok(answer);
                 }
-                shared.open_question(key, Q::METHOD, question.params(revision)?)?.over().await;
+                let params = written(asking, &question, revision)?;
+                shared.open_question(key, Q::METHOD, params)?.over().await;
                 Err(AskError::CallOver)
             }
         }
@@ -162,6 +163,7 @@ impl Context {
             .map_err(|fault| match fault {
                 RequestFault::TooMany => AskError::TooMany,
                 RequestFault::Ended => AskError::CallOver,
+                RequestFault::Draining => AskError::Stopping,
                 RequestFault::NoRandomness => {
                     AskError::InvalidQuestion("there is no randomness for its id".to_owned())
                 }
@@ -216,6 +218,7 @@ impl Context {
     ) -> Result<Q::Answer, AskError> {
         match answer {
             ClientAnswer::Error { code, message } => Err(AskError::Refused { code, message }),
+            ClientAnswer::Unheard => Err(AskError::Stopping),
             ClientAnswer::TooLong => Err(AskError::too_long(asking.answer_bytes())),
             ClientAnswer::Result(json) => {
                 let tree = read_json(&json).ok_or("it nests too deeply".to_owned());
@@ -224,6 +227,22 @@ impl Context {
             }
         }
     }
+}
+
+/// The params of a question, where they are no longer than they may be: they are kept until the answer comes.
+fn written<Q: Question>(
+    asking: &Asking,
+    question: &Q,
+    revision: Revision,
+) -> Result<Option<Value>, AskError> {
+    let params = question.params(revision)?;
+    let most = asking.question_bytes;
+    if params.as_ref().is_some_and(|params| params.to_string().len() > most) {
+        return Err(AskError::InvalidQuestion(format!(
+            "it is longer than the {most} bytes a question may take"
+        )));
+    }
+    Ok(params)
 }
 
 fn to_value(value: &impl Serialize) -> Result<Value, AskError> {

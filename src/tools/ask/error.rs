@@ -60,6 +60,8 @@ pub enum AskError {
     InvalidMemory(String),
     /// The call or its session is over.
     CallOver,
+    /// The server stops, and takes no answers any more.
+    Stopping,
 }
 
 impl AskError {
@@ -89,6 +91,7 @@ impl AskError {
             Self::InvalidAnswer(fault) => format!("The client's answer is not what was asked for: {fault}"),
             Self::InvalidMemory(fault) => format!("What was remembered does not read: {fault}"),
             Self::CallOver => "The call is over".to_owned(),
+            Self::Stopping => "The server is stopping, so the client cannot answer any more".to_owned(),
         }
     }
 }
