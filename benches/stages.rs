@@ -102,6 +102,7 @@ fn by_body(
                 principal: None,
                 may_stream: true,
                 clock: &clock,
+                size: 0,
             };
             let mut cx = Context::from_waker(Waker::noop());
             dispatch::request(behind, &validated, dispatched, &mut slot, &mut exchange, &mut cx)

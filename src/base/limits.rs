@@ -198,7 +198,7 @@ limits! {
     task_ttl: Milliseconds = 3_600_000, 1_000 ..= 2_592_000_000;
     /// How often clients are asked to poll a task.
     task_poll_interval: Milliseconds = 1_000, 1 ..= 3_600_000;
-    /// What all finished tasks came to, in memory; a result that finds no room fails its task.
+    /// What all tasks hold in memory: their requests and open questions while they run, their results afterwards. Without room for its request no task is made, and a result that finds none fails its task.
     task_memory: Bytes = 268_435_456, 65_536 ..= 1_099_511_627_776;
 }
 

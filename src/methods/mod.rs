@@ -78,6 +78,8 @@ pub struct Request<'r, 't, 'b> {
     pub may_stream: bool,
     /// The server's clock.
     pub clock: &'r Clock,
+    /// The length of the body that it came in, in bytes.
+    pub size: usize,
 }
 
 impl<'t, 'b> Request<'_, 't, 'b> {

@@ -118,6 +118,7 @@ mod tests {
             principal: None,
             may_stream: true,
             clock: &clock,
+            size: 0,
         };
         for (revision, declared, seals) in [
             (Revision::V2026_07_28, Capabilities::NONE, false),

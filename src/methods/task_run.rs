@@ -38,7 +38,9 @@ impl Refused {
             Self::Legacy => {
                 "The tool needs the extension io.modelcontextprotocol/tasks of revision 2026-07-28"
             }
-            Self::NoTask => "The server keeps as many tasks as it may; try again later",
+            Self::NoTask => {
+                "The server keeps as many tasks as it may, or has no memory left for another; try again later"
+            }
         };
         error(exchange, request.id, INTERNAL_ERROR, text)
     }
@@ -65,7 +67,7 @@ pub fn plan(behind: &Behind, request: &Request<'_, '_, '_>, entry: &Entry) -> Re
             Ok(Plan::Inline(TaskLink::OnDemand))
         }
         TaskSupport::Optional | TaskSupport::Required | TaskSupport::Never => {
-            Ok(match create(behind.tasks(), request.principal, request.clock) {
+            Ok(match create(behind.tasks(), request.principal, request.clock, request.size) {
                 Some(task) => Plan::Task(task),
                 None if support.is_required() => Plan::Refused(Refused::NoTask),
                 None => Plan::Inline(TaskLink::None),
@@ -75,8 +77,13 @@ pub fn plan(behind: &Behind, request: &Request<'_, '_, '_>, entry: &Entry) -> Re
 }
 
 /// Creates a task; without room for it there is none.
-pub fn create(tasks: &Tasks, principal: Option<&Arc<Principal>>, clock: &Clock) -> Option<Arc<Task>> {
-    match tasks.create(principal.cloned(), clock) {
+pub fn create(
+    tasks: &Tasks,
+    principal: Option<&Arc<Principal>>,
+    clock: &Clock,
+    size: usize,
+) -> Option<Arc<Task>> {
+    match tasks.create(principal.cloned(), clock, size as u64) {
         Ok(task) => Some(task),
         Err(reason) => {
             tracing::warn!(?reason, "a call cannot become a task");
@@ -102,15 +109,14 @@ pub fn begin(
 ) -> Reply {
     running.become_task(Some(Arc::clone(&task)));
     let reply = answer(behind.identity(), &task, |out| request.id.write(out), &mut exchange.body);
-    start(behind.tasks(), task, running, request.revision);
+    start(task, running, request.revision);
     reply
 }
 
 /// Lets `running` go on as `task`, on the current runtime.
-pub fn start(tasks: &Tasks, task: Arc<Task>, mut running: Running, revision: Revision) {
+pub fn start(task: Arc<Task>, mut running: Running, revision: Revision) {
     let canceller = running.canceller();
     task.on_cancel(move || canceller.cancel());
-    let tasks = tasks.clone();
     tokio::spawn(async move {
         let produced = std::future::poll_fn(|cx| {
             let polled = running.poll(cx);
@@ -120,7 +126,7 @@ pub fn start(tasks: &Tasks, task: Arc<Task>, mut running: Running, revision: Rev
         })
         .await;
         drop(running);
-        tasks.finish(&task, outcome(&produced, revision));
+        task.finish(outcome(&produced, revision));
     });
 }
 
@@ -130,6 +136,7 @@ pub struct Handover {
     tasks: Tasks,
     clock: Clock,
     required: bool,
+    size: usize,
 }
 
 impl Handover {
@@ -137,12 +144,12 @@ impl Handover {
     #[must_use]
     pub fn new(behind: &Behind, request: &Request<'_, '_, '_>, entry: &Entry) -> Self {
         let required = entry.tasks().is_required();
-        Self { tasks: behind.tasks().clone(), clock: request.clock.clone(), required }
+        Self { tasks: behind.tasks().clone(), clock: request.clock.clone(), required, size: request.size }
     }
 
     /// Lets the call run on as a task, and gives that. Without room for one the call goes on as it is, or ends where it may not.
     pub(super) fn hand_over(&self, running: &mut Running, revision: Revision) -> Handed {
-        let Some(task) = create(&self.tasks, running.principal(), &self.clock) else {
+        let Some(task) = create(&self.tasks, running.principal(), &self.clock, self.size) else {
             running.become_task(None);
             return if self.required {
                 Handed::Failed(running.failure("found no room for its task"))
@@ -151,7 +158,7 @@ impl Handover {
             };
         };
         running.become_task(Some(Arc::clone(&task)));
-        start(&self.tasks, Arc::clone(&task), running.take(), revision);
+        start(Arc::clone(&task), running.take(), revision);
         Handed::Task(task)
     }
 }

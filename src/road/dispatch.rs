@@ -40,6 +40,8 @@ pub struct Dispatched<'r, 't, 'b> {
     pub may_stream: bool,
     /// The server's clock.
     pub clock: &'r Clock,
+    /// The length of the body, in bytes.
+    pub size: usize,
 }
 
 /// Serves a request.
@@ -54,7 +56,7 @@ pub fn request(
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
-    let Dispatched { id, method: name, envelope, revision, session, principal, may_stream, clock } =
+    let Dispatched { id, method: name, envelope, revision, session, principal, may_stream, clock, size } =
         dispatched;
     let era = revision.era();
     match Method::find(name).filter(|method| method.eras().has(era)) {
@@ -69,6 +71,7 @@ pub fn request(
                 principal,
                 may_stream,
                 clock,
+                size,
             };
             methods::serve(behind, method, request, slot, exchange, cx)
         }

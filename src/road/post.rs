@@ -111,7 +111,8 @@ impl Road {
     ) -> Answer {
         let Scratch { json, slot } = scratch;
         json.parse(buf, len, |parsed| {
-            let mut run = Run { shared: &self.0, head, peer, slot, exchange, accept: ticket.parsed.accept };
+            let accept = ticket.parsed.accept;
+            let mut run = Run { shared: &self.0, head, peer, slot, exchange, accept, size: len };
             run.carry(ticket.passed, parsed, cx)
         })
     }
@@ -125,6 +126,8 @@ pub(super) struct Run<'a> {
     pub(super) slot: &'a mut CallSlot,
     pub(super) exchange: &'a mut Exchange,
     pub(super) accept: Accept,
+    /// The length of the body, in bytes.
+    pub(super) size: usize,
 }
 
 impl<'a> Run<'a> {
@@ -312,6 +315,7 @@ impl<'a> Run<'a> {
             principal: singletons.principal(),
             may_stream: !matches!(self.accept, Accept::Json),
             clock: &shared.clock,
+            size: self.size,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::id::TaskId;
-use super::task::{Hooks, Outcome, Task};
+use super::task::{Hooks, Task};
 use crate::base::clock::Clock;
 use crate::base::limits::Limits;
 use crate::base::principal::Principal;
@@ -16,13 +16,11 @@ use crate::base::principal::Principal;
 pub enum CreateError {
     /// As many tasks are kept as the limit allows.
     Full,
+    /// Those that are kept hold as much memory as they may.
+    NoMemory,
     /// The operating system gave no randomness for an id.
     NoRandomness,
 }
-
-/// The error of a task whose result found no room.
-const NO_ROOM: &[u8] =
-    br#"{"code":-32603,"message":"The server has no room for the task's result; try again later"}"#;
 
 /// All tasks of one server. Clones are the same table.
 #[derive(Clone)]
@@ -30,10 +28,7 @@ pub struct Tasks(Arc<Inner>);
 
 struct Inner {
     table: Mutex<HashMap<TaskId, Arc<Task>>>,
-    /// Bytes of what tasks came to.
-    held: AtomicU64,
     cap: u64,
-    most_held: u64,
     ttl_ms: u64,
     poll_interval_ms: u64,
     hooks: Arc<Hooks>,
@@ -45,12 +40,14 @@ impl Tasks {
     pub fn new(limits: &Limits, changed: impl Fn(&TaskId) + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner {
             table: Mutex::default(),
-            held: AtomicU64::new(0),
             cap: limits.tasks,
-            most_held: limits.task_memory,
             ttl_ms: limits.task_ttl,
             poll_interval_ms: limits.task_poll_interval,
-            hooks: Arc::new(Hooks { changed: Box::new(changed) }),
+            hooks: Arc::new(Hooks {
+                changed: Box::new(changed),
+                held: AtomicU64::new(0),
+                most_held: limits.task_memory,
+            }),
         }))
     }
 
@@ -66,10 +63,10 @@ impl Tasks {
         self.len() == 0
     }
 
-    /// Bytes of what tasks came to.
+    /// Bytes that tasks are charged for: requests and questions of those that run, results of those that are over.
     #[must_use]
     pub fn held(&self) -> u64 {
-        self.0.held.load(Ordering::Acquire)
+        self.0.hooks.held.load(Ordering::Acquire)
     }
 
     /// How long a task is kept, from its creation, in milliseconds.
@@ -78,18 +75,26 @@ impl Tasks {
         self.0.ttl_ms
     }
 
-    /// Creates a task. It can be found from now on.
+    /// Creates a task for a request of so many bytes: its handler may hold as much until it is over. It can be found from now on.
     ///
     /// # Errors
-    /// [`CreateError`] when the cap is reached or no id can be made.
-    pub fn create(&self, principal: Option<Arc<Principal>>, clock: &Clock) -> Result<Arc<Task>, CreateError> {
+    /// [`CreateError`] when a limit is reached or no id can be made.
+    pub fn create(
+        &self,
+        principal: Option<Arc<Principal>>,
+        clock: &Clock,
+        request_bytes: u64,
+    ) -> Result<Arc<Task>, CreateError> {
         let id = TaskId::random().ok_or(CreateError::NoRandomness)?;
         let times = (self.0.ttl_ms, self.0.poll_interval_ms);
         let mut table = self.table();
         if table.len() as u64 >= self.0.cap {
             return Err(CreateError::Full);
         }
-        let task = Arc::new(Task::new(id, principal, clock, times, Arc::clone(&self.0.hooks)));
+        let hooks = Arc::clone(&self.0.hooks);
+        let task =
+            Task::new(id, principal, clock, times, hooks, request_bytes).ok_or(CreateError::NoMemory)?;
+        let task = Arc::new(task);
         table.insert(id, Arc::clone(&task));
         Ok(task)
     }
@@ -110,24 +115,6 @@ impl Tasks {
     #[must_use]
     pub fn peek(&self, id: &str) -> Option<Arc<Task>> {
         self.table().get(&TaskId::from_wire(id)?).cloned()
-    }
-
-    /// A task came to something. Dropped where it is over already or has been forgotten.
-    pub fn finish(&self, task: &Arc<Task>, outcome: Outcome) {
-        let table = self.table();
-        if !table.contains_key(task.id()) {
-            return;
-        }
-        // Counted while the table is held, so that a task that is forgotten meanwhile gives back what it has taken.
-        let size = outcome_size(&outcome);
-        let fits = self.0.held.load(Ordering::Acquire).saturating_add(size) <= self.0.most_held;
-        let outcome = if fits { outcome } else { Outcome::Failed(NO_ROOM.to_vec()) };
-        let size = outcome_size(&outcome);
-        self.0.held.fetch_add(size, Ordering::AcqRel);
-        drop(table);
-        if !task.finish(outcome) {
-            self.0.held.fetch_sub(size, Ordering::AcqRel);
-        }
     }
 
     /// Forgets a task that nobody has seen.
@@ -153,20 +140,13 @@ impl Tasks {
         }
         drop(table);
         if let Some(task) = removed {
-            task.cancel();
-            self.0.held.fetch_sub(task.held() as u64, Ordering::AcqRel);
+            task.release();
         }
     }
 
     /// A panic while the table is held leaves a whole one behind: every change is one call into the map.
     fn table(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Task>>> {
         self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn outcome_size(outcome: &Outcome) -> u64 {
-    match outcome {
-        Outcome::Completed(json) | Outcome::Failed(json) => json.len() as u64,
     }
 }
 
@@ -179,7 +159,7 @@ impl fmt::Debug for Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tasks::task::Status;
+    use crate::tasks::task::{Outcome, Status};
 
     fn tasks(cap: u64, memory: u64) -> Tasks {
         let limits = Limits { tasks: cap, task_memory: memory, task_ttl: 1000, ..Limits::default() };
@@ -190,21 +170,21 @@ mod tests {
     fn the_cap_holds_at_below_and_above() {
         let tasks = tasks(2, 100);
         let (clock, hand) = Clock::manual();
-        let first = tasks.create(None, &clock).unwrap();
+        let first = tasks.create(None, &clock, 0).unwrap();
         hand.advance_ms(500);
-        tasks.create(None, &clock).unwrap();
-        assert_eq!(tasks.create(None, &clock).unwrap_err(), CreateError::Full);
+        tasks.create(None, &clock, 0).unwrap();
+        assert_eq!(tasks.create(None, &clock, 0).unwrap_err(), CreateError::Full);
         assert_eq!(tasks.sweep(999), 0);
         assert_eq!(tasks.sweep(1000), 1);
         assert_eq!(first.status(), Status::Cancelled, "what still runs is cancelled");
-        assert!(tasks.create(None, &clock).is_ok());
+        assert!(tasks.create(None, &clock, 0).is_ok());
     }
 
     #[test]
     fn found_by_its_principal_until_its_time_is_over() {
         let tasks = tasks(10, 100);
         let [alice, bob] = ["alice", "bob"].map(|name| Arc::new(Principal::new(name)));
-        let task = tasks.create(Some(Arc::clone(&alice)), &Clock::manual().0).unwrap();
+        let task = tasks.create(Some(Arc::clone(&alice)), &Clock::manual().0, 0).unwrap();
         let id = task.id().as_str();
         assert!(tasks.find(id, Some(&alice), 999).is_some());
         assert!(tasks.find(id, Some(&bob), 999).is_none());
@@ -219,20 +199,21 @@ mod tests {
     fn results_are_counted_and_given_back() {
         let tasks = tasks(10, 100);
         let outcome = |size: usize| Outcome::Completed(vec![b' '; size]);
-        let first = tasks.create(None, &Clock::manual().0).unwrap();
-        tasks.finish(&first, outcome(100));
+        let first = tasks.create(None, &Clock::manual().0, 0).unwrap();
+        first.finish(outcome(100));
         assert_eq!((tasks.held(), first.status()), (100, Status::Completed));
-        tasks.finish(&first, outcome(10));
+        first.finish(outcome(10));
         assert_eq!(tasks.held(), 100, "it was over already");
-        let second = tasks.create(None, &Clock::manual().0).unwrap();
-        tasks.finish(&second, outcome(1));
+        let second = tasks.create(None, &Clock::manual().0, 0).unwrap();
+        second.finish(outcome(1));
         assert_eq!(second.status(), Status::Failed, "there is no room");
-        let cancelled = tasks.create(None, &Clock::manual().0).unwrap();
+        assert_eq!(tasks.create(None, &Clock::manual().0, 1).unwrap_err(), CreateError::NoMemory);
+        let cancelled = tasks.create(None, &Clock::manual().0, 0).unwrap();
         cancelled.cancel();
-        tasks.finish(&cancelled, outcome(1));
+        cancelled.finish(outcome(1));
         assert_eq!(cancelled.status(), Status::Cancelled);
         tasks.sweep(5000);
-        tasks.finish(&second, outcome(1));
+        second.finish(outcome(1));
         assert_eq!((tasks.held(), tasks.len()), (0, 0));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -102,6 +103,7 @@ impl Drop for Question {
         let mut state = self.task.state();
         let Some(at) = state.open.iter().position(|open| open.key == self.key) else { return };
         let open = state.open.remove(at);
+        state.give(&self.task.hooks, open.request.len() as u64);
         state.settle(self.task.clock.wall_ms());
         drop(state);
         drop(open);
@@ -118,9 +120,16 @@ struct State {
     /// Every key ever used: none is used again.
     used: HashSet<String>,
     outcome: Option<Outcome>,
+    /// Bytes charged: of the request and of open questions while it runs, of what it came to afterwards.
+    charged: u64,
 }
 
 impl State {
+    fn give(&mut self, hooks: &Hooks, bytes: u64) {
+        self.charged -= bytes;
+        hooks.give(bytes);
+    }
+
     /// The status of a task that is not over follows from its questions.
     fn settle(&mut self, wall_ms: u64) {
         if !self.status.is_terminal() {
@@ -130,9 +139,26 @@ impl State {
     }
 }
 
-/// What is called when a task changes, and when it is to stop.
+/// What all tasks share: whom to tell of changes, and the bytes that they hold.
 pub(super) struct Hooks {
     pub(super) changed: Box<dyn Fn(&TaskId) + Send + Sync>,
+    pub(super) held: AtomicU64,
+    pub(super) most_held: u64,
+}
+
+impl Hooks {
+    /// Charges for `bytes`, if there is room.
+    fn take(&self, bytes: u64) -> bool {
+        let fits = self.held.fetch_add(bytes, Ordering::AcqRel).saturating_add(bytes) <= self.most_held;
+        if !fits {
+            self.give(bytes);
+        }
+        fits
+    }
+
+    fn give(&self, bytes: u64) {
+        self.held.fetch_sub(bytes, Ordering::AcqRel);
+    }
 }
 
 /// A call that outlives its request.
@@ -149,6 +175,10 @@ pub struct Task {
     state: Mutex<State>,
 }
 
+/// The error of a task whose result found no room.
+const NO_ROOM: &[u8] =
+    br#"{"code":-32603,"message":"The server has no room for the task's result; try again later"}"#;
+
 /// The longest status message that is kept, in bytes.
 const MESSAGE: usize = 1024;
 
@@ -159,9 +189,10 @@ impl Task {
         clock: &Clock,
         (ttl_ms, poll_interval_ms): (u64, u64),
         hooks: Arc<Hooks>,
-    ) -> Self {
+        request_bytes: u64,
+    ) -> Option<Self> {
         let now = clock.wall_ms();
-        Self {
+        hooks.take(request_bytes).then(|| Self {
             id,
             principal,
             clock: clock.clone(),
@@ -178,8 +209,9 @@ impl Task {
                 open: Vec::new(),
                 used: HashSet::new(),
                 outcome: None,
+                charged: request_bytes,
             }),
-        }
+        })
     }
 
     /// The id.
@@ -229,13 +261,17 @@ impl Task {
     }
 
     /// Asks the client something. The key on the wire is `key`, or one made of it where that was used before. `None` when the task is
-    /// over.
+    /// over, or where there is no memory for the question.
     #[must_use]
     pub fn ask(self: &Arc<Self>, key: &str, request: Vec<u8>) -> Option<Question> {
         let mut state = self.state();
         if state.status.is_terminal() {
             return None;
         }
+        if !self.hooks.take(request.len() as u64) {
+            return None;
+        }
+        state.charged += request.len() as u64;
         let mut unique = key.to_owned();
         let mut count = state.used.len();
         while !state.used.insert(unique.clone()) {
@@ -255,6 +291,7 @@ impl Task {
         let mut state = self.state();
         let Some(at) = state.open.iter().position(|open| open.key == key) else { return false };
         let open = state.open.remove(at);
+        state.give(&self.hooks, open.request.len() as u64);
         state.settle(self.clock.wall_ms());
         drop(state);
         // Whoever asked may have gone meanwhile.
@@ -269,8 +306,8 @@ impl Task {
         self.state().open.iter().any(|open| open.key == key)
     }
 
-    /// It came to something. False when it was over already: what comes late is dropped.
-    pub(super) fn finish(&self, outcome: Outcome) -> bool {
+    /// It came to something, for which its request and its questions make room. False when it was over already: what comes late is dropped.
+    pub fn finish(&self, outcome: Outcome) -> bool {
         let status = match outcome {
             Outcome::Completed(_) => Status::Completed,
             Outcome::Failed(_) => Status::Failed,
@@ -301,10 +338,12 @@ impl Task {
         }
     }
 
-    /// Bytes of what it came to.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.state().outcome.as_ref().map_or(0, |outcome| outcome.json().len())
+    /// It is forgotten: nothing is charged for it any more.
+    pub(super) fn release(&self) {
+        self.cancel();
+        let mut state = self.state();
+        let charged = state.charged;
+        state.give(&self.hooks, charged);
     }
 
     fn end(&self, status: Status, outcome: Option<Outcome>) -> bool {
@@ -312,6 +351,16 @@ impl Task {
         if state.status.is_terminal() {
             return false;
         }
+        let charged = state.charged;
+        state.give(&self.hooks, charged);
+        let size = outcome.as_ref().map_or(0, |outcome| outcome.json().len() as u64);
+        let (status, outcome) = if self.hooks.take(size) {
+            state.charged = size;
+            (status, outcome)
+        } else {
+            // The text is not charged for: it is the same for all.
+            (Status::Failed, Some(Outcome::Failed(NO_ROOM.to_vec())))
+        };
         state.status = status;
         state.outcome = outcome;
         state.updated_wall_ms = self.clock.wall_ms();
@@ -404,7 +453,7 @@ impl fmt::Debug for Task {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use serde_json::{Value, json};
 
@@ -417,17 +466,16 @@ mod tests {
             changed: Box::new(move |_| {
                 counted.fetch_add(1, Ordering::Relaxed);
             }),
+            held: AtomicU64::new(0),
+            most_held: 1000,
         };
-        (
-            Arc::new(Task::new(
-                TaskId::random().unwrap(),
-                None,
-                &Clock::system(),
-                (1000, 50),
-                Arc::new(hooks),
-            )),
-            changes,
-        )
+        let id = TaskId::random().unwrap();
+        let task = Task::new(id, None, &Clock::system(), (1000, 50), Arc::new(hooks), 7).unwrap();
+        (Arc::new(task), changes)
+    }
+
+    fn held(task: &Task) -> u64 {
+        task.hooks.held.load(Ordering::Relaxed)
     }
 
     fn read(task: &Task) -> Value {
@@ -520,6 +568,28 @@ mod tests {
         failed.finish(Outcome::Failed(br#"{"code":-1,"message":"no"}"#.to_vec()));
         assert_eq!(read(&failed)["status"], "failed");
         assert_eq!(read(&failed)["error"]["code"], -1);
-        assert_eq!(failed.held(), 26);
+        assert_eq!(held(&failed), 26);
+        failed.release();
+        assert_eq!(held(&failed), 0);
+    }
+
+    #[test]
+    fn requests_and_questions_are_charged_while_it_runs() {
+        let (task, _) = task();
+        assert_eq!(held(&task), 7);
+        let first = task.ask("q", vec![b' '; 900]).unwrap();
+        assert!(task.ask("q", vec![b' '; 94]).is_none(), "there is no room");
+        let second = task.ask("q", vec![b' '; 93]).unwrap();
+        assert_eq!(held(&task), 1000);
+        drop(first);
+        task.answer(second.key(), ClientAnswer::TooLong);
+        assert_eq!(held(&task), 7);
+        drop(second);
+        let third = task.ask("q", vec![b' '; 10]).unwrap();
+        task.cancel();
+        drop(third);
+        assert_eq!(held(&task), 0);
+        task.release();
+        assert_eq!(held(&task), 0);
     }
 }

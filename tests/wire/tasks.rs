@@ -481,3 +481,34 @@ fn a_handler_may_say_so_from_another_task() {
         assert_eq!(client.send(&request).tool_text(), "task: false", "it goes on at once");
     }
 }
+
+/// What a task holds of its request is charged for until it is over.
+#[test]
+fn memory_is_bounded() {
+    let server = server_with(|builder| {
+        let mut limits = Limits::default();
+        limits.task_memory = 65_536;
+        builder.limits(limits)
+    });
+    for protocol in Protocol::BOTH {
+        let mut client = server.client(protocol);
+        let padded = |tool: &str, bytes: usize, ms: u64| {
+            let mut params = messages::call(tool, json!({"ms": ms}));
+            params["arguments"]["padding"] = "x".repeat(bytes).into();
+            with_tasks("tools/call", params)
+        };
+        let first = client.send(&padded("job", 60_000, 60_000)).result();
+        assert_eq!(first["resultType"], "task", "{first}");
+        let refused = client.send(&padded("job", 10_000, 1));
+        assert_eq!((refused.status, refused.code()), (200, -32603), "{refused}");
+        assert_eq!(client.send(&padded("work", 10_000, 1)).tool_text(), "worked 1 ms, task: false");
+        let second = create(&mut client, "job", 1);
+        assert_eq!(settled(&mut client, &second)["status"], "completed", "a small one fits beside it");
+        let id = first["taskId"].as_str().unwrap();
+        client.send(&with_tasks("tasks/cancel", json!({"taskId": id})));
+        let third = client.send(&padded("job", 60_000, 60_000)).result();
+        assert_eq!(third["resultType"], "task", "what was cancelled holds nothing");
+        let id = third["taskId"].as_str().unwrap();
+        client.send(&with_tasks("tasks/cancel", json!({"taskId": id})));
+    }
+}
