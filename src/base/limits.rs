@@ -164,7 +164,7 @@ limits! {
     replay_bytes: Bytes = 262_144, 1_024 ..= 1_073_741_824;
     /// Event bytes of all streams of one legacy session that are kept.
     session_replay: Bytes = 1_048_576, 1_024 ..= 1_073_741_824;
-    /// Event bytes that are kept over all legacy sessions.
+    /// Event bytes that are kept over all legacy sessions; beyond it who sends more forgets its own. What readers have not taken comes on top.
     replay_memory: Bytes = 268_435_456, 1_024 ..= 1_099_511_627_776;
     /// Most finished streams of one legacy session whose events are kept.
     replay_streams: Count = 16, 0 ..= 4_096;

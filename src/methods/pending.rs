@@ -170,6 +170,15 @@ impl Pending {
         }
     }
 
+    /// Goes on with the call while nothing that it sends can be taken.
+    pub fn poll_held(&mut self, cx: &mut task::Context<'_>) {
+        if self.produced.is_none()
+            && let Poll::Ready(produced) = self.running.poll_held(cx)
+        {
+            self.produced = Some(settle(produced, &self.running, self.sealing.as_ref()));
+        }
+    }
+
     /// Nobody hears any more what is sent before the answer: the client cannot be asked.
     pub fn mute(&self) {
         self.running.mute();

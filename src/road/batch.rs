@@ -1,10 +1,11 @@
 //! Several messages in one body: served on sessions of 2025-03-26 alone, each element from `classify` on.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{self, Poll};
 
-use super::call::{Call, Turn};
+use super::call::{self, Call, Turn};
 use super::classify::{self, Message};
 use super::post::{Resolved, Run};
 use super::session;
@@ -20,6 +21,7 @@ use crate::tables::methods::{Lifecycle as MethodLifecycle, Method};
 use crate::tables::rejection::Rejection;
 use crate::tables::versions::{Era, Feature};
 use crate::tools::Behind;
+use crate::view::id::Id;
 use crate::view::message::{Document, Envelope};
 use crate::view::node::Value;
 
@@ -110,10 +112,20 @@ fn element<'r>(
 }
 
 fn refused(run: &mut Run<'_>, refusal: &Refusal<'_>, message: Option<&Message<'_, '_>>) -> Item {
-    let scene = run.shared.scene(&run.head, message.and_then(Message::rejection_id));
+    let id = message.and_then(Message::rejection_id);
+    let scene = run.shared.scene(&run.head, id);
     run.exchange.body.clear();
     render_element(refusal, scene, &run.shared.counters, run.exchange);
-    Item::Answer(std::mem::take(&mut run.exchange.body))
+    answer(run, id)
+}
+
+fn answer(run: &mut Run<'_>, id: Option<Id<'_>>) -> Item {
+    let mut written = Vec::new();
+    match id {
+        Some(id) => id.write(&mut written),
+        None => written.extend_from_slice(b"null"),
+    }
+    Item::Answer { id: written.into(), json: std::mem::take(&mut run.exchange.body) }
 }
 
 fn pass<'r>(
@@ -130,12 +142,12 @@ fn pass<'r>(
             let validated = validate::check(message)?;
             let dispatched = run.dispatched((*id, method, *envelope), resolved, singletons);
             Ok(match dispatch::request(behind, &validated, dispatched, run.slot, run.exchange, cx) {
-                Ok(Outcome::Done(_)) => Some(Item::Answer(std::mem::take(&mut run.exchange.body))),
+                Ok(Outcome::Done(_)) => Some(answer(run, Some(*id))),
                 Ok(Outcome::Pending(call)) => Some(Item::Call(Call::new(call, resolved.session.as_ref()))),
                 // Only the modern lane listens, and it has no batches.
                 Ok(Outcome::Listening(_)) => {
                     let _ = methods::error(run.exchange, *id, METHOD_NOT_FOUND, "Method not found");
-                    Some(Item::Answer(std::mem::take(&mut run.exchange.body)))
+                    Some(answer(run, Some(*id)))
                 }
                 Err(refusal) => Some(refused(run, &refusal, Some(message))),
             })
@@ -167,10 +179,19 @@ fn gate(method: &str, resolved: &Resolved) -> Result<(), Refusal<'static>> {
     }
 }
 
+impl Call {
+    fn answered(&self, exchange: &mut Exchange) -> Item {
+        Item::Answer { id: self.id().into(), json: std::mem::take(&mut exchange.body) }
+    }
+}
+
 #[derive(Debug)]
 enum Item {
-    /// The answer, as JSON.
-    Answer(Vec<u8>),
+    /// The answer and the id of its request, as JSON.
+    Answer {
+        id: Box<[u8]>,
+        json: Vec<u8>,
+    },
     Call(Call),
 }
 
@@ -196,12 +217,33 @@ impl BatchPending {
                 Poll::Ready(Turn::Close(retry_ms)) => return Poll::Ready(Turn::Close(retry_ms)),
                 // The others are still answered, so a call that was cancelled is too.
                 Poll::Ready(Turn::Done(_) | Turn::Refused(_) | Turn::Cancelled(_)) => {
-                    *item = Item::Answer(std::mem::take(&mut exchange.body));
+                    *item = call.answered(exchange);
                 }
                 Poll::Pending => open = true,
             }
         }
         if open { Poll::Pending } else { Poll::Ready(Turn::Done(self.collect(exchange))) }
+    }
+
+    /// Goes on with every call while nothing that they send can be taken.
+    pub(super) fn poll_held(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) {
+        for item in &mut self.items {
+            let Item::Call(call) = item else { continue };
+            if call.poll_held(cx, exchange).is_ready() {
+                *item = call.answered(exchange);
+            }
+        }
+    }
+
+    /// The array in the place of one that is too long to be kept, if so many bytes are kept: of its answers, those that are longer than
+    /// their share give way.
+    pub(super) fn too_long(&self, most: usize) -> Vec<u8> {
+        let share = most / self.items.len().max(1);
+        let mut out = Vec::new();
+        self.write(&mut out, |id, json| {
+            if json.len() > share { Cow::Owned(call::too_long(id)) } else { Cow::Borrowed(json) }
+        });
+        out
     }
 
     /// The session that it came on.
@@ -213,7 +255,7 @@ impl BatchPending {
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
         self.items.iter().filter_map(|item| match item {
             Item::Call(call) => Some(call),
-            Item::Answer(_) => None,
+            Item::Answer { .. } => None,
         })
     }
 
@@ -227,15 +269,20 @@ impl BatchPending {
         if self.items.is_empty() {
             return Reply::accepted();
         }
-        exchange.body.push(b'[');
-        for (at, item) in self.items.iter().enumerate() {
-            let Item::Answer(answer) = item else { continue };
-            if at > 0 {
-                exchange.body.push(b',');
-            }
-            exchange.body.extend_from_slice(answer);
-        }
-        exchange.body.push(b']');
+        self.write(&mut exchange.body, |_, json| Cow::Borrowed(json));
         Reply::json(200)
+    }
+
+    /// Writes the array of all answers, each as `as_written` has it.
+    fn write<'s>(&'s self, out: &mut Vec<u8>, as_written: impl Fn(&'s [u8], &'s [u8]) -> Cow<'s, [u8]>) {
+        out.push(b'[');
+        for (at, item) in self.items.iter().enumerate() {
+            let Item::Answer { id, json } = item else { continue };
+            if at > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(&as_written(id, json));
+        }
+        out.push(b']');
     }
 }

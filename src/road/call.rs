@@ -55,13 +55,32 @@ impl Call {
     }
 
     pub(super) fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Turn> {
-        if let Some(registered) = &self.registered
-            && registered.flight().poll_cancelled(cx).is_ready()
-        {
-            write_given_up(&mut exchange.body, registered.flight().id(), "Request was cancelled");
-            return Poll::Ready(Turn::Cancelled(Reply::json(200)));
+        if let Some(turn) = self.cancelled(cx, exchange) {
+            return Poll::Ready(turn);
         }
         self.pending.poll(cx, exchange).map(Turn::from)
+    }
+
+    /// Goes on while nothing that it sends can be taken. Ready when it is cancelled, and then alone.
+    pub(super) fn poll_held(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Turn> {
+        if let Some(turn) = self.cancelled(cx, exchange) {
+            return Poll::Ready(turn);
+        }
+        self.pending.poll_held(cx);
+        Poll::Pending
+    }
+
+    fn cancelled(&self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Option<Turn> {
+        let flight = self.flight()?;
+        flight.poll_cancelled(cx).is_ready().then(|| {
+            write_given_up(&mut exchange.body, flight.id(), "Request was cancelled");
+            Turn::Cancelled(Reply::json(200))
+        })
+    }
+
+    /// The request's id, as JSON.
+    pub(super) fn id(&self) -> &[u8] {
+        self.pending.id()
     }
 
     pub(super) const fn era(&self) -> Era {
@@ -95,6 +114,19 @@ impl Calls {
         }
     }
 
+    /// Goes on while nothing that they send can be taken. Ready when nothing is left to go on with.
+    pub(super) fn poll_held(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Turn> {
+        match self {
+            Self::One(call) => call.poll_held(cx, exchange),
+            Self::Batch(batch) => {
+                batch.poll_held(cx, exchange);
+                Poll::Pending
+            }
+            // It is held up by its connection alone, which polls it no more then.
+            Self::Listen(_) => Poll::Pending,
+        }
+    }
+
     pub(super) const fn era(&self) -> Era {
         match self {
             Self::One(call) => call.era(),
@@ -106,7 +138,7 @@ impl Calls {
     /// The id of the one request that they answer.
     pub(super) fn id(&self) -> Option<Id<'_>> {
         match self {
-            Self::One(call) => std::str::from_utf8(call.pending.id()).ok().map(Id::Literal),
+            Self::One(call) => std::str::from_utf8(call.id()).ok().map(Id::Literal),
             Self::Batch(_) | Self::Listen(_) => None,
         }
     }
@@ -138,18 +170,24 @@ impl Calls {
         }
     }
 
-    /// The answer in the place of one that is too long to be kept until its client comes back.
-    pub(super) fn too_long(&self) -> Option<Vec<u8>> {
-        match self {
-            Self::One(call) => call.flight().map(|flight| {
-                let mut out = Vec::new();
-                let text = "The answer was too long to be kept until its client came back; see replay_bytes";
-                write_given_up(&mut out, flight.id(), text);
-                out
-            }),
-            Self::Batch(_) | Self::Listen(_) => None,
-        }
+    /// The answer, of at most so many bytes, in the place of one that is too long to be kept until its client comes back.
+    pub(super) fn too_long(&self, most: usize) -> Vec<u8> {
+        let shorter = match self {
+            Self::One(call) => too_long(call.id()),
+            Self::Batch(batch) => batch.too_long(most),
+            Self::Listen(_) => Vec::new(),
+        };
+        // With ids as long as that, its client learns at least that it need not wait.
+        if shorter.is_empty() || shorter.len() > most { too_long(b"null") } else { shorter }
     }
+}
+
+/// The answer in the place of one that is too long to be kept.
+pub(super) fn too_long(id: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let text = "The answer was too long to be kept until its client came back; see replay_bytes";
+    write_given_up(&mut out, id, text);
+    out
 }
 
 fn write_given_up(out: &mut Vec<u8>, id: &[u8], text: &str) {

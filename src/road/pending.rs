@@ -13,6 +13,7 @@ use super::media::Accept;
 use super::shared::{Road, Shared};
 use crate::reply::rejection::{Refusal, Scene, render};
 use crate::reply::{Allow, Content, Exchange, Reply, sse};
+use crate::session::commons::Permit;
 use crate::session::reader::{Next, Reader};
 use crate::session::state::Session;
 use crate::session::writer::Writer;
@@ -59,8 +60,8 @@ enum Source {
 enum First {
     /// It sends something.
     Event(Vec<u8>),
-    /// It ends its connection.
-    Close(u64),
+    /// It ends its connection, and may run on without.
+    Close(u64, Permit),
 }
 
 impl Pending {
@@ -103,9 +104,12 @@ impl Pending {
                         }
                     },
                     Turn::Close(retry_ms) => {
-                        let session = calls.session().filter(|session| session.permit().is_some());
-                        if let Some(session) = session.map(Arc::clone) {
-                            return self.move_to_stream(&session, First::Close(retry_ms), cx, exchange);
+                        let session = calls.session().map(Arc::clone);
+                        if let Some(session) = session
+                            && let Some(permit) = session.permit()
+                        {
+                            let first = First::Close(retry_ms, permit);
+                            return self.move_to_stream(&session, first, cx, exchange);
                         }
                     }
                     Turn::Refused(refusal) => {
@@ -183,7 +187,7 @@ impl Pending {
         };
         match first {
             First::Event(json) => writer.append(&json),
-            First::Close(retry_ms) => writer.cut(retry_ms),
+            First::Close(retry_ms, permit) => writer.cut(retry_ms, Some(permit)),
         }
         tokio::spawn(drive(calls, Some(writer)));
         self.source = Source::Stream { reader, opened: true };
@@ -204,10 +208,8 @@ async fn drive(mut calls: Calls, writer: Option<Writer>) {
         calls.mute();
     }
     let turn = |cx: &mut task::Context<'_>, calls: &mut Calls, exchange: &mut Exchange| {
-        if let Some(writer) = &writer {
-            task::ready!(writer.poll_room(cx));
-        }
-        calls.poll(cx, exchange)
+        let has_room = writer.as_ref().is_none_or(|writer| writer.poll_room(cx).is_ready());
+        if has_room { calls.poll(cx, exchange) } else { calls.poll_held(cx, exchange) }
     };
     loop {
         match poll_fn(|cx| turn(cx, &mut calls, &mut exchange)).await {
@@ -218,12 +220,12 @@ async fn drive(mut calls: Calls, writer: Option<Writer>) {
             }
             Turn::Close(retry_ms) => {
                 if let Some(writer) = &writer {
-                    writer.cut(retry_ms);
+                    writer.cut(retry_ms, None);
                 }
             }
             Turn::Done(_) | Turn::Refused(_) => {
                 if let Some(writer) = writer {
-                    writer.answer(&exchange.body, || calls.too_long());
+                    writer.answer(&exchange.body, |most| calls.too_long(most));
                 }
                 return;
             }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::commons::{Bounds, Commons, Permit, Share};
 use super::flight::Flight;
+use crate::events::topic::Topics;
 
 /// What a stream carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,11 +56,15 @@ pub(super) struct Log {
     /// The number of the first event that is kept.
     first: u64,
     pub(super) place: Option<Place>,
+    /// The lists that it has told the change of.
+    pub(super) told: Topics,
     /// Who waits for its reader to take something.
     pub(super) writer: Option<Waker>,
     /// The calls it belongs to, to end them when they may not run on.
     pub(super) flights: Vec<Arc<Flight>>,
-    /// Held while its call runs on without a reader.
+    /// Takes the place of its last event, an answer that is longer than what is kept.
+    pub(super) instead: Option<Bytes>,
+    /// Held while its call runs on without a reader, or is about to.
     pub(super) permit: Option<Permit>,
     share: Share,
 }
@@ -72,8 +77,10 @@ impl Log {
             events: VecDeque::new(),
             first: 0,
             place: None,
+            told: Topics::NONE,
             writer: None,
             flights,
+            instead: None,
             permit: None,
             share: Share::new(commons),
         }
@@ -103,14 +110,29 @@ impl Log {
         event < self.end() && event + 1 >= self.first
     }
 
-    /// Forgets the oldest event, unless its reader has not taken it.
+    /// Forgets the oldest event, unless its reader has not taken it. A long answer gives way first, to a short one.
     pub(super) fn forget_first(&mut self) -> bool {
+        if self.shorten() {
+            return true;
+        }
         if self.is_unread() {
             return false;
         }
         let Some(event) = self.events.pop_front() else { return false };
         self.share.sub(event.len());
         self.first += 1;
+        true
+    }
+
+    /// Puts the short answer in the place of the long one, unless its reader has not taken that.
+    fn shorten(&mut self) -> bool {
+        let end = self.end();
+        if self.instead.is_none() || self.place.as_ref().is_some_and(|place| place.next < end) {
+            return false;
+        }
+        let (Some(short), Some(long)) = (self.instead.take(), self.events.pop_back()) else { return false };
+        self.share.sub(long.len());
+        self.push(short);
         true
     }
 

@@ -27,7 +27,10 @@ impl Session {
     pub fn listen(self: &Arc<Self>) -> Option<Reader> {
         let number = self.next_stream();
         let primed = self.revision.has(Feature::Priming);
-        let reader = self.with_streams(|streams| streams.open(number, Kind::Listen, primed, Vec::new()))?;
+        let reader = self.with_streams(|streams| {
+            self.owe_unheard(streams);
+            streams.open(number, Kind::Listen, primed, Vec::new())
+        })?;
         Some(Reader::new(self, number, reader))
     }
 

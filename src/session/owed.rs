@@ -26,7 +26,30 @@ impl Session {
 
     /// The client has been served the list itself.
     pub fn settle(&self, topic: Topic) {
+        self.told.settle(topic);
         self.owed.settle(topic);
+    }
+
+    /// These were told into connections that have gone, and may have been dead already: what the client has not been served since is owed
+    /// again.
+    fn owe_again(&self, topics: Topics) {
+        for topic in topics.iter().filter(|&topic| self.told.settle(topic)) {
+            self.owed.mark(topic.into());
+        }
+    }
+
+    /// A stream is about to listen that is not the continuation of another one.
+    pub(super) fn owe_unheard(&self, streams: &Streams) {
+        let topics = Topic::ALL.iter().copied().filter(|&topic| !streams.told().has(topic));
+        self.owe_again(topics.fold(Topics::NONE, Topics::with));
+    }
+
+    /// A stream that listened and has told of these is left, for which the newest one is woken. The client may have come back already, before
+    /// that was noticed.
+    pub(super) fn left(&self, streams: &Streams, topics: Topics) {
+        if streams.newest().is_some() {
+            self.owe_again(topics);
+        }
     }
 
     /// Pays one debt on `stream`, if it is for that one to do and there is any. What is not paid yet is no message yet, so that a reader that
@@ -36,7 +59,9 @@ impl Session {
             return;
         }
         if let Some(topic) = self.payable().first() {
+            self.told.mark(topic.into());
             self.owed.settle(topic);
+            streams.note_told(stream, topic);
             streams
                 .append(stream, format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, topic.method()).as_bytes());
         } else if let Some(uri) = streams.subscriptions.next() {

@@ -88,6 +88,9 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.session.with_made_streams(|streams| streams.leave(self.stream, self.reader));
+        self.session.with_made_streams(|streams| {
+            let told = streams.leave(self.stream, self.reader);
+            self.session.left(streams, told);
+        });
     }
 }

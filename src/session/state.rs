@@ -54,6 +54,8 @@ pub struct Session {
     open: AtomicU32,
     /// The lists that its client has not been told the change of.
     pub(super) owed: OwedTopics,
+    /// Those that it has been told the change of, but has not been served since.
+    pub(super) told: OwedTopics,
     pub(super) offered: OnceLock<Topics>,
     commons: Arc<Commons>,
     /// How many streams it has had.
@@ -87,6 +89,7 @@ impl Session {
             last_seen_ms: AtomicU64::new(now_ms),
             open: AtomicU32::new(0),
             owed: OwedTopics::default(),
+            told: OwedTopics::default(),
             offered: OnceLock::new(),
             commons: Arc::clone(commons),
             begun: AtomicU64::new(0),

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::task::Waker;
 
+use bytes::Bytes;
+
 use super::commons::{Commons, Permit};
 use super::event_id::EventId;
 use super::flight::Flight;
 use super::log::{Kind, Life, Log, Place};
 use super::subscriptions::Subscriptions;
+use crate::events::topic::{Topic, Topics};
 use crate::reply::sse;
 
 /// What is to be done once the session's lock is free: foreign code runs then.
@@ -176,10 +179,25 @@ impl Streams {
     pub(super) fn append(&mut self, number: u64, json: &[u8]) {
         let tag = self.tag;
         let Some(log) = self.logs.get_mut(&number).filter(|log| log.life == Life::Open) else { return };
-        let id = EventId { tag, stream: number, event: log.end() };
-        let mut event = Vec::new();
-        sse::write_event_with_id(&mut event, |out| id.write(out), json);
-        log.push(event.into());
+        let event = frame(tag, number, log.end(), json);
+        log.push(event);
+        self.after.wake.extend(log.reader_waker());
+        self.trim(number);
+    }
+
+    /// Records a call's answer, and what is to take its place if it is longer than what is kept.
+    pub(super) fn answer(&mut self, number: u64, json: &[u8], instead: impl FnOnce(usize) -> Vec<u8>) {
+        let (tag, bounds) = (self.tag, &self.commons.bounds);
+        let Some(log) = self.logs.get_mut(&number).filter(|log| log.life == Life::Open) else { return };
+        let event = frame(tag, number, log.end(), json);
+        let kept = usize::try_from(bounds.all_bytes).unwrap_or(usize::MAX);
+        let kept = kept.min(bounds.bytes).min(bounds.session_bytes);
+        if event.len() > kept {
+            // Half of it, since a line separator grows to twice its size, and without what stands around it.
+            let shorter = instead((kept - 64) / 2);
+            log.instead = Some(frame(tag, number, log.end(), &shorter));
+        }
+        log.push(event);
         self.after.wake.extend(log.reader_waker());
         self.trim(number);
     }
@@ -216,14 +234,16 @@ impl Streams {
         self.logs.iter().find(|(_, log)| log.is_left()).map(|(number, _)| *number)
     }
 
-    /// A reader has gone. Its stream's call runs on, if it may.
-    pub(super) fn leave(&mut self, number: u64, reader: u64) {
-        let Some(log) = self.logs.get_mut(&number) else { return };
-        let Some(place) = log.place.take_if(|place| place.reader == reader) else { return };
+    /// A reader has gone. Its stream's call runs on, if it may; a stream that listened gives what it has told.
+    pub(super) fn leave(&mut self, number: u64, reader: u64) -> Topics {
+        let Some(log) = self.logs.get_mut(&number) else { return Topics::NONE };
+        let Some(place) = log.place.take_if(|place| place.reader == reader) else { return Topics::NONE };
+        let told = log.told;
         self.after.wake.extend(place.waker.into_iter().chain(log.writer.take()));
         match (log.kind, log.life) {
             (Kind::Call, Life::Open) => {
-                log.permit = Permit::take(&self.commons, &self.detached);
+                // A call that has ended its own connection has one already.
+                log.permit = log.permit.take().or_else(|| Permit::take(&self.commons, &self.detached));
                 if log.permit.is_none() {
                     self.after.given_up = true;
                     self.after.cancel.append(&mut log.flights);
@@ -235,6 +255,20 @@ impl Streams {
         self.trim(number);
         self.forget_left();
         self.wake_newest();
+        told
+    }
+
+    /// The stream tells of a change.
+    pub(super) fn note_told(&mut self, number: u64, topic: Topic) {
+        if let Some(log) = self.logs.get_mut(&number) {
+            log.told = log.told.with(topic);
+        }
+    }
+
+    /// What has been told on streams that are being read.
+    pub(super) fn told(&self) -> Topics {
+        let read = self.logs.values().filter(|log| log.place.is_some());
+        read.fold(Topics::NONE, |topics, log| topics.union(log.told))
     }
 
     /// Forgets the oldest finished streams beyond as many as are kept.
@@ -290,6 +324,17 @@ impl Streams {
         }
     }
 
+    /// Ends the connection of a call's reader early, if the call may run on. Its leave to do so is kept: the client, which is told to come
+    /// back, must not come back to nothing.
+    pub(super) fn cut_call(&mut self, number: u64, retry_ms: u64, held: Option<Permit>) {
+        let Some(log) = self.logs.get_mut(&number).filter(|log| log.place.is_some()) else { return };
+        let permit = log.permit.take().or(held).or_else(|| Permit::take(&self.commons, &self.detached));
+        log.permit = permit;
+        if log.permit.is_some() {
+            self.cut(number, retry_ms);
+        }
+    }
+
     /// Ends the connections of all that listen.
     pub(super) fn drain(&mut self) {
         let listening: Vec<u64> = self.listening().map(|(_, number)| number).collect();
@@ -306,4 +351,12 @@ impl Streams {
         self.after.cancel.extend(self.flights.into_values());
         self.after
     }
+}
+
+/// An event as it goes out.
+fn frame(tag: u32, stream: u64, event: u64, json: &[u8]) -> Bytes {
+    let id = EventId { tag, stream, event };
+    let mut framed = Vec::new();
+    sse::write_event_with_id(&mut framed, |out| id.write(out), json);
+    framed.into()
 }

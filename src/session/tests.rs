@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 use proptest::prelude::*;
 
 use super::commons::Commons;
+use super::flight::Flight;
 use super::id::SessionId;
 use super::open::Resumed;
 use super::reader::{Next, Reader};
@@ -95,24 +96,23 @@ proptest! {
                         Resumed::Over | Resumed::Lost => prop_assert!(false, "it is all there"),
                     }
                 }
-                Move::Cut => writer.cut(5),
+                Move::Cut => writer.cut(5, None),
             }
             prop_assert!(commons.detached() <= 1);
         }
-        writer.answer(b"\"answer\"", || None);
-        if let Some(last) = &last {
-            readers = match session.resume(last.as_bytes()) {
-                Resumed::Reader(reader) => vec![reader],
-                Resumed::Over | Resumed::Lost => panic!("the answer is still to come"),
-            };
-        }
+        writer.answer(b"\"answer\"", |_| unreachable!("it is short"));
         if let Some(reader) = readers.last() {
             while take(reader, &mut last) {}
-            let expected: Vec<String> = (0..sent).map(|sent| sent.to_string()).chain(["\"answer\"".to_owned()]).collect();
-            // A connection that was cut or left before anything was read cannot be come back to.
-            if last.is_some() {
-                prop_assert_eq!(seen, expected);
+        }
+        // A connection that was cut or left before anything was read cannot be come back to.
+        if let Some(id) = last.clone() {
+            match session.resume(id.as_bytes()) {
+                Resumed::Reader(reader) => while take(&reader, &mut last) {},
+                Resumed::Over => {}
+                Resumed::Lost => prop_assert!(false, "it is all there"),
             }
+            let expected: Vec<String> = (0..sent).map(|sent| sent.to_string()).chain(["\"answer\"".to_owned()]).collect();
+            prop_assert_eq!(seen, expected);
         }
         drop(readers);
         session.end();
@@ -149,5 +149,70 @@ proptest! {
         session.sweep(0);
         session.sweep(limits.replay_time);
         prop_assert_eq!((commons.streams(), commons.detached(), commons.replay_bytes()), (0, 0, 0));
+    }
+}
+
+/// The reader of a stream, behind its priming event, whose id comes with it.
+fn primed(reader: &Reader) -> String {
+    let Poll::Ready(Next::Event(event)) = next(reader) else { panic!("a priming event comes first") };
+    parts(&event).0
+}
+
+/// Who is told to come back may run on until then, whoever leaves meanwhile.
+#[test]
+fn who_is_told_to_come_back_finds_its_call() {
+    let (session, commons) = session(&Limits { session_detached: 1, ..Limits::default() });
+    let begin = |id: &[u8]| {
+        let call = session.register(id);
+        let (writer, reader) = session.begin_stream(vec![Arc::clone(call.flight())]).unwrap();
+        (call, writer, reader)
+    };
+    let is_cancelled =
+        |flight: &Flight| flight.poll_cancelled(&mut Context::from_waker(Waker::noop())).is_ready();
+    let ((one, writer, reader), (two, other, left)) = (begin(b"1"), begin(b"2"));
+    writer.cut(5, None);
+    other.cut(5, None);
+    let last = primed(&reader);
+    primed(&left);
+    assert!(matches!(next(&reader), Poll::Ready(Next::Cut(5))));
+    assert!(next(&left).is_pending(), "it may not run on, and so is not cut");
+    drop(left);
+    assert!(is_cancelled(two.flight()));
+    drop(reader);
+    assert!(!is_cancelled(one.flight()));
+    assert_eq!(commons.detached(), 1);
+    writer.append(b"1");
+    let Resumed::Reader(reader) = session.resume(last.as_bytes()) else { panic!("it runs on") };
+    assert_eq!(commons.detached(), 0);
+    assert!(matches!(next(&reader), Poll::Ready(Next::Event(_))));
+    // Leave that was taken before serves as well.
+    writer.cut(5, session.permit());
+    assert!(matches!(next(&reader), Poll::Ready(Next::Cut(5))));
+    assert_eq!(commons.detached(), 1);
+    writer.answer(b"1", |_| unreachable!("it is short"));
+    assert_eq!(commons.detached(), 0);
+}
+
+/// Answers at, below and above what is kept, for clients that have left before, or between the answer and its being taken.
+#[test]
+fn long_answers_give_way_to_short_ones() {
+    let framing = "id: 00000000-1-1\ndata: \n\n".len();
+    for (bytes, kept) in [(1_023, true), (1_024, true), (1_025, false)] {
+        for leaves_before in [true, false] {
+            let (session, commons) = session(&Limits { replay_bytes: 1_024, ..Limits::default() });
+            let (writer, reader) = session.begin_stream(Vec::new()).unwrap();
+            let last = primed(&reader);
+            let mut reader = Some(reader);
+            if leaves_before {
+                reader = None;
+            }
+            let long = "1".repeat(bytes - framing);
+            writer.answer(long.as_bytes(), |most| vec![b'2'; most]);
+            drop(reader);
+            assert!(commons.replay_bytes() <= 1_024);
+            let Resumed::Reader(reader) = session.resume(last.as_bytes()) else { panic!("it is there") };
+            let Poll::Ready(Next::Answer(event)) = next(&reader) else { panic!("it is the last event") };
+            assert_eq!(parts(&event).1 == long, kept, "{bytes} {leaves_before}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use super::commons::Permit;
 use super::state::Session;
 
 /// The writer of one stream. Dropped, it ends the stream.
@@ -37,22 +38,17 @@ impl Writer {
         self.session.with_made_streams(|streams| streams.append(self.stream, json));
     }
 
-    /// Ends the reader's connection early, and lets the client come back after `retry_ms`. Does nothing where the call may not run on.
-    pub fn cut(&self, retry_ms: u64) {
-        self.session.with_made_streams(|streams| {
-            if streams.permit().is_some() {
-                streams.cut(self.stream, retry_ms);
-            }
-        });
+    /// Ends the reader's connection early, and lets the client come back after `retry_ms`. Does nothing where the call may not run on:
+    /// it needs a permit, `held` or taken here.
+    pub fn cut(&self, retry_ms: u64, held: Option<Permit>) {
+        self.session.with_made_streams(|streams| streams.cut_call(self.stream, retry_ms, held));
     }
 
-    /// Ends the stream with its call's answer. One that is too long to be kept for a client that may come back gives way to `instead`.
-    pub fn answer(self, json: &[u8], instead: impl FnOnce() -> Option<Vec<u8>>) {
-        let most = self.session.commons().bounds.bytes;
+    /// Ends the stream with its call's answer. One that is too long to be kept gives way, once its reader has taken it or has left, to
+    /// `instead`, which has at most as many bytes as it is told.
+    pub fn answer(self, json: &[u8], instead: impl FnOnce(usize) -> Vec<u8>) {
         self.session.with_made_streams(|streams| {
-            let is_read = streams.get(self.stream).is_some_and(|log| log.place.is_some());
-            let instead = if is_read || json.len() <= most { None } else { instead() };
-            streams.append(self.stream, instead.as_deref().unwrap_or(json));
+            streams.answer(self.stream, json, instead);
             streams.finish(self.stream, true);
         });
     }

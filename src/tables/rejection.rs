@@ -201,7 +201,7 @@ rejections! {
     ModernVersion => session.modern_version, 405, 0, Plain, Allow, false, GET_DELETE,
         "Revision 2026-07-28 has no sessions; use POST";
     NoStreamOffered => session.no_stream_offered, 405, 0, Plain, Allow, false, GET,
-        "No event stream is offered here; use POST";
+        "There is no event stream to open: Mcp-Session-Id is missing, or Last-Event-ID names the end of a stream; use POST";
     MissingSessionId => session.missing_session_id, 400, -32600, Rule, None, false, POST_DELETE,
         "Mcp-Session-Id is missing; send initialize first and repeat the id it returns";
     UnknownSession => session.unknown_session, 404, -32001, RuleOrEmpty, None, false, WIRE,

@@ -334,7 +334,7 @@ pub const fn scenario(row: Rejection) -> Scenario {
             edits: &[Edit::Drop("Mcp-Session-Id")],
             verbs: &["GET"],
             status: 405,
-            plain: r#"{"error":"No event stream is offered here; use POST"}"#,
+            plain: r#"{"error":"There is no event stream to open: Mcp-Session-Id is missing, or Last-Event-ID names the end of a stream; use POST"}"#,
             headers: &[("allow", "GET, POST, DELETE")],
             ..LEGACY
         },

@@ -296,6 +296,12 @@ impl CallShared {
         hand_out(mailbox)
     }
 
+    /// Whether a notification would find room.
+    pub(super) fn has_room(&self) -> bool {
+        let mailbox = self.mailbox();
+        mailbox.queue.len() < mailbox.capacity
+    }
+
     /// How many notifications found no room.
     pub(super) fn dropped(&self) -> u64 {
         self.mailbox().dropped

@@ -70,6 +70,18 @@ impl Running {
         Poll::Ready(produced)
     }
 
+    /// Drives the call while nothing that it sends can be taken. Once it has sent as much as is kept, its handler is held up, but not its
+    /// time or its cancellation.
+    pub fn poll_held(&mut self, cx: &mut task::Context<'_>) -> Poll<Produced> {
+        if self.context.shared().has_room() {
+            return self.poll(cx);
+        }
+        let Some(produced) = self.interrupted(cx) else { return Poll::Pending };
+        self.context.shared().cancel();
+        self.end();
+        Poll::Ready(produced)
+    }
+
     /// Takes the oldest notification that the handler sent: a whole JSON-RPC message.
     pub fn take_notification(&mut self) -> Option<Vec<u8>> {
         self.context.shared().take()

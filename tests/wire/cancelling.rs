@@ -1,5 +1,7 @@
 //! `notifications/cancelled` on the legacy lane: which calls it ends, and what becomes of who waits for them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use twolane::Limits;
 
@@ -101,6 +103,39 @@ fn one_id_twice_in_flight() {
             }
         });
         server.tools.gate.await_fates(|fates| fates.dropped == 2 * (round + 1));
+    }
+}
+
+/// A client that reads nothing of its stream holds its call up, but neither its time nor its end.
+#[test]
+fn a_stream_that_nobody_reads() {
+    for cancels in [true, false] {
+        for protocol in Protocol::BOTH {
+            let (server, gate) = server(changed(&[
+                ("replay_events", 4),
+                ("replay_bytes", 4_096),
+                ("stream_buffer", 8),
+                ("tool_timeout", if cancels { 60_000 } else { 3_000 }),
+            ]));
+            let session = server.session();
+            // More than sockets and windows hold.
+            let arguments = json!({"paces": 100, "bytes": 2_000_000});
+            gate.open(8);
+            let mut post = Source::open(&server, protocol, &call(&session, 5, arguments));
+            post.priming();
+            gate.await_begun(9);
+            std::thread::sleep(Duration::from_millis(50));
+            // It goes on, until there is no room for what it sends either.
+            gate.open(8);
+            gate.await_begun(17);
+            if cancels {
+                assert_eq!(server.send(&cancelled(&session, &json!(5))).status, 202);
+            }
+            gate.await_fates(|fates| fates.dropped == 1);
+            let last = post.rest().pop().expect("what was sent before");
+            let answered = last.data.as_deref().unwrap_or_default().contains("did not finish within 3000 ms");
+            assert_eq!(answered, !cancels);
+        }
     }
 }
 

@@ -20,6 +20,8 @@ struct Paces {
     /// How long each report and the result are.
     #[serde(default)]
     bytes: usize,
+    /// How long the result is, if not as long as that.
+    answer: Option<usize>,
     /// Behind which step the stream's connection ends.
     close_after: Option<u32>,
 }
@@ -39,7 +41,7 @@ fn paces(gate: Gate) -> Typed {
                 }
                 gate.clone().pass().await;
             }
-            "y".repeat(paces.bytes.max(1))
+            "y".repeat(paces.answer.unwrap_or(paces.bytes).max(1))
         }
     })
 }
@@ -338,6 +340,63 @@ fn answers_too_long_to_be_kept() {
     }
 }
 
+/// An answer that is on its way when its connection breaks is too long to be kept as well: the client that comes back learns of it.
+#[test]
+fn answers_too_long_to_be_kept_that_were_on_their_way() {
+    for protocol in Protocol::BOTH {
+        let (server, gate) = quick(&[("replay_bytes", 4_096)]);
+        let session = server.session();
+        // More than sockets and windows hold.
+        let arguments = json!({"paces": 1, "answer": 20_000_000});
+        let mut post = Source::open(&server, protocol, &call(&session, "long", arguments));
+        post.priming();
+        let (first, _) = pace(&mut post);
+        gate.open(1);
+        gate.await_fates(|fates| fates.ended == 1);
+        std::thread::sleep(Duration::from_millis(50));
+        post.leave();
+        let mut source = Source::open(&server, protocol, &back(&session, &first));
+        let (last, message) = answer(&mut source);
+        assert_eq!((&message["id"], &message["error"]["code"]), (&json!("long"), &json!(-32000)));
+        // Now it has everything.
+        let over = server.client(protocol).send(&back(&session, &last));
+        let text = r#"{"error":"There is no event stream to open: Mcp-Session-Id is missing, or Last-Event-ID names the end of a stream; use POST"}"#;
+        assert_eq!((over.status, over.text()), (405, text));
+    }
+}
+
+/// Of a batch whose answers are too long to be kept, those that are long give way; where even the ids are too long, all of them.
+#[test]
+fn batches_too_long_to_be_kept() {
+    for protocol in Protocol::BOTH {
+        let (server, gate) = quick(&[("replay_bytes", 4_096)]);
+        let session = server.session_of("2025-03-26");
+        for (id, fits) in [("one".to_owned(), true), ("1".repeat(4_096), false)] {
+            let mut batch = call(&session, id.as_str(), json!({"paces": 1, "answer": 10_000}));
+            let one: Value = serde_json::from_slice(&batch.body).unwrap();
+            batch.body = json!([one, messages::request("two", "ping", Value::Null)]).to_string().into_bytes();
+            let mut post = Source::open(&server, protocol, &batch);
+            let (first, _) = pace(&mut post);
+            post.leave();
+            server.wait_until("it is noticed", |server| server.handle.detached_calls() == 1);
+            gate.open(1);
+            server.wait_until("it is over", |server| server.handle.detached_calls() == 0);
+            let mut source = Source::open(&server, protocol, &back(&session, &first));
+            let answers = source.message().1;
+            if fits {
+                assert_eq!(
+                    (&answers[0]["id"], &answers[0]["error"]["code"]),
+                    (&json!("one"), &json!(-32000))
+                );
+                assert_eq!(answers[1], json!({"jsonrpc": "2.0", "id": "two", "result": {}}));
+            } else {
+                assert_eq!((&answers["id"], &answers["error"]["code"]), (&Value::Null, &json!(-32000)));
+            }
+            assert_eq!(source.next(), None);
+        }
+    }
+}
+
 /// Calls run on without their clients, but only so many.
 #[test]
 fn calls_that_run_on_are_bounded() {
@@ -407,6 +466,36 @@ fn a_stream_that_listens_is_come_back_to() {
         assert_eq!(server.send(&Request::delete().session(&session)).status, 200);
         assert_eq!(again.rest(), []);
         assert_eq!((server.handle.streams(), server.handle.replay_bytes()), (0, 0));
+    }
+}
+
+/// What was told into a connection that may have been dead is told again to a client that comes back without an id, until it has been
+/// served the list.
+#[test]
+fn what_may_not_have_been_heard_is_told_again() {
+    for protocol in Protocol::BOTH {
+        let (server, _) = quick(&[]);
+        let session = server.session();
+        let mut dead = Source::open(&server, protocol, &get(&session));
+        dead.priming();
+        change_tools(&server, "late");
+        let (_, told) = dead.message();
+        // Before the server notices, and after.
+        let mut source = Source::open(&server, protocol, &get(&session));
+        source.priming();
+        dead.leave();
+        assert_eq!(source.message().1, told);
+        source.leave();
+        let mut source = Source::open(&server, protocol, &get(&session));
+        source.priming();
+        assert_eq!(source.message().1, told);
+        let list = messages::legacy(&session, &messages::request(1, "tools/list", Value::Null));
+        assert_eq!(server.send(&list.without("MCP-Protocol-Version")).status, 200);
+        source.leave();
+        let mut source = Source::open(&server, protocol, &get(&session));
+        source.priming();
+        assert_eq!(server.send(&Request::delete().session(&session)).status, 200);
+        assert_eq!(source.rest(), []);
     }
 }
 
