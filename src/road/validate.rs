@@ -80,7 +80,10 @@ fn faults(message: &Message<'_, '_>) -> Vec<FaultAt<'static>> {
     let mut faults = Vec::new();
     let mut fault = |path, text| faults.push(FaultAt { path, text });
     if !envelope.object {
-        fault("", "the body must be one JSON object: batches are served only in sessions of 2025-03-26");
+        fault(
+            "",
+            "a message must be one JSON object; arrays of them are batches, served only in sessions of 2025-03-26",
+        );
         return faults;
     }
     if !version_is_right(envelope) {

@@ -288,6 +288,24 @@ fn a_client_that_takes_no_stream_is_not_asked() {
 }
 
 #[test]
+fn a_session_that_is_not_ready_is_not_asked() {
+    let (server, _askers) = asking();
+    for mut party in Party::legacy(&server, "2025-11-25", &everything()) {
+        let initialize = json!({
+            "protocolVersion": "2025-11-25", "capabilities": everything(), "clientInfo": {"name": "wire", "version": "1"},
+        });
+        let opened = server.send(&Request::post(messages::request(0, "initialize", initialize).to_string()));
+        party.session = Some(opened.header("mcp-session-id").expect("a session").to_owned());
+        let call = party.call("ask_bravely", json!({}));
+        assert_eq!(party.send(&server, &call).tool_text(), "NotReady");
+        let ready = party.post(&messages::notification("notifications/initialized"));
+        assert_eq!(party.send(&server, &ready).status, 202);
+        let mut talk = party.stream(&server, &call);
+        request(&mut talk, "elicitation/create");
+    }
+}
+
+#[test]
 fn answers_have_their_time() {
     let (server, _askers) = asking_with(&[("answer_timeout", 30)]);
     for party in Party::legacy(&server, "2025-11-25", &everything()) {

@@ -93,7 +93,7 @@ fn duplicated_keys() {
 fn envelopes_that_are_none() {
     let server = Server::start();
     let session = server.session();
-    let object = "the body must be one JSON object: batches are served only in sessions of 2025-03-26";
+    let object = "a message must be one JSON object; arrays of them are batches, served only in sessions of 2025-03-26";
     let method = "must be a string";
     let nothing = "is missing, and there is no result or error with an id";
     for (body, id, errors) in [

@@ -14,6 +14,7 @@ use super::question::{Question, permit};
 use super::roots::{ListRoots, Root};
 use super::sampling::{Sampled, Sampling};
 use crate::session::requests::{ClientAnswer, RequestFault, Waiting};
+use crate::session::state::Lifecycle;
 use crate::tables::versions::{Era, Revision};
 use crate::tasks::Task;
 use crate::tools::context::Context;
@@ -159,6 +160,9 @@ impl Context {
             return Err(AskError::NoStream);
         }
         let session = shared.session().ok_or(AskError::CallOver)?;
+        if session.lifecycle() != Lifecycle::Ready {
+            return Err(AskError::NotReady);
+        }
         let (waiting, answer) = Waiting::open(&session, asking.server_requests, asking.answer_bytes())
             .map_err(|fault| match fault {
                 RequestFault::TooMany => AskError::TooMany,

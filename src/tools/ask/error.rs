@@ -39,6 +39,8 @@ pub enum AskError {
     InvalidQuestion(String),
     /// Another question of this call goes by the same key.
     KeyTaken(String),
+    /// The client has not said yet that its session is ready, and is to be asked nothing before it does (2025-11-25, basic/lifecycle).
+    NotReady,
     /// The client takes no event stream, so no request reaches it.
     NoStream,
     /// As many requests to this session wait for their answers as the limit allows.
@@ -83,6 +85,9 @@ impl AskError {
             Self::NotHere => "The client cannot be asked while this method is served".to_owned(),
             Self::InvalidQuestion(fault) => format!("The client cannot be asked this: {fault}"),
             Self::KeyTaken(key) => format!("Two questions go by the key {key:?}"),
+            Self::NotReady => {
+                "The session is not ready: the client has not sent notifications/initialized".to_owned()
+            }
             Self::NoStream => "The client takes no event stream, so it cannot be asked".to_owned(),
             Self::TooMany => "Too many requests wait for the client's answers".to_owned(),
             Self::NotTaken => "No stream took the request to the client in time".to_owned(),
