@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::connection::{Connection, End, Flow};
 use super::framing::Frame;
+use super::hang_up::{Gone, HangUp};
 use super::stop::Phase;
 use super::stream::{Stream, abandon, stage_answer};
 use super::timer::after;
@@ -28,6 +29,15 @@ struct Stall {
     due: Instant,
 }
 
+/// A peer of which as much waits as is read ahead.
+#[derive(Default)]
+struct Ahead {
+    /// Made once, where it can be.
+    hang_up: Option<Option<HangUp>>,
+    /// When it was seen that its side has ended.
+    ended: Option<Instant>,
+}
+
 /// Why a call gets a turn.
 enum Turn {
     /// It moved.
@@ -43,8 +53,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub(super) async fn pending(&mut self, frame: Frame, mut call: Pending) -> Flow<()> {
         let mut stream = None;
         let mut stalled = None;
+        let mut ahead = Ahead::default();
         loop {
-            match self.turn(&mut call, &mut stream, &mut stalled).await {
+            match self.turn(&mut call, &mut stream, &mut stalled, &mut ahead).await {
                 Turn::Step(Step::Event(event)) => {
                     let open = match &mut stream {
                         Some(open) => open,
@@ -96,6 +107,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         call: &mut Pending,
         stream: &mut Option<Stream>,
         stalled: &mut Option<Stall>,
+        ahead: &mut Ahead,
     ) -> Turn {
         let limits = self.service.limits();
         let most = usize::try_from(limits.batch_bytes).unwrap_or(usize::MAX);
@@ -124,11 +136,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     break;
                 }
             }
-            if self.watch(cx).is_ready() {
+            if self.watch(ahead, cx).is_ready() {
                 return Poll::Ready(Turn::Abandon);
             }
             let grace = std::time::Duration::from_millis(self.service.limits().half_close_grace);
-            let ended = self.ended.map(|ended| ended + grace);
+            let ended = self.ended.or(ahead.ended).map(|ended| ended + grace);
             let stalled = stalled.as_ref().map(|stall| stall.due);
             // A peer that takes nothing needs no comment behind what it does not take.
             let comment = stream.as_ref().and_then(|stream| stream.comment_due).filter(|_| stalled.is_none());
@@ -147,12 +159,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Reads ahead, to notice that the peer is gone. Ready when it is.
-    fn watch(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn watch(&mut self, ahead: &mut Ahead, cx: &mut Context<'_>) -> Poll<()> {
         while self.ended.is_none() && self.waiting().len() < READ_AHEAD {
             match self.poll_fill(cx) {
                 Poll::Ready(Ok(_)) => {}
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
                 Poll::Pending => break,
+            }
+        }
+        if self.ended.is_none() && ahead.ended.is_none() && self.waiting().len() >= READ_AHEAD {
+            let hang_up = ahead.hang_up.get_or_insert_with(|| (self.hang_up)(&self.io));
+            match hang_up.as_mut().map_or(Poll::Pending, |hang_up| hang_up.poll(cx)) {
+                Poll::Ready(Gone::Reset) => return Poll::Ready(()),
+                Poll::Ready(Gone::Ended) => ahead.ended = Some(Instant::now()),
+                Poll::Pending => {}
             }
         }
         Poll::Pending

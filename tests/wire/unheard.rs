@@ -75,6 +75,39 @@ fn who_has_gone_is_told() {
     assert!(seen.try_recv().is_err());
 }
 
+/// A peer that pipelines more behind a call than is read ahead is seen to go all the same.
+#[test]
+fn who_has_gone_behind_much_that_waits() {
+    let (server, _seen) = observed();
+    let ping = Request::post(PING).header("X-Fill", "z".repeat(900)).bytes();
+    let quiet = messages::modern_call(1, "gate", json!({}));
+    let streamed = messages::modern_call_with_progress(1, "gate", json!({}));
+    let listening =
+        messages::modern(1, "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+    let mut dropped = 0;
+    // With more than the server's socket takes, not even the end arrives.
+    for (kib, most) in [(0, 0), (50, 50), (100, 200)] {
+        for request in [&quiet, &streamed] {
+            let mut client = server.http1();
+            client.write(&request.bytes());
+            server.tools.gate.await_begun(dropped + 1);
+            client.write(&ping.repeat(kib));
+            std::thread::sleep(Duration::from_millis(50));
+            assert_eq!(server.tools.gate.fates().dropped, dropped);
+            client.finish();
+            dropped += 1;
+            server.tools.gate.await_fates(|fates| fates.dropped == dropped);
+        }
+        // What the client has not read makes it a reset.
+        let mut client = server.http1();
+        client.write(&listening.bytes());
+        server.wait_until("it listens", |server| server.handle.listeners() == 1);
+        client.write(&ping.repeat(most));
+        drop(client);
+        server.wait_until("it is noticed", |server| server.handle.listeners() == 0);
+    }
+}
+
 #[derive(Debug)]
 struct Fragile;
 
