@@ -14,6 +14,8 @@ pub struct Source {
     wire: Wire,
     /// Bytes that no event has been read from yet.
     bytes: Vec<u8>,
+    /// How many of them hold no end of an event.
+    searched: usize,
     /// How many bytes have come.
     pub read: usize,
 }
@@ -42,13 +44,19 @@ impl Source {
             Protocol::Http1 => {
                 let mut client = server.http1();
                 client.write(&request.bytes());
-                Self { head: client.read_head(), wire: Wire::Http1(client), bytes: Vec::new(), read: 0 }
+                Self {
+                    head: client.read_head(),
+                    wire: Wire::Http1(client),
+                    bytes: Vec::new(),
+                    searched: 0,
+                    read: 0,
+                }
             }
             Protocol::Http2 => {
                 let mut client = server.http2();
                 let mut stream = client.start(request);
                 let head = client.head(&mut stream);
-                Self { head, wire: Wire::Http2(client, stream), bytes: Vec::new(), read: 0 }
+                Self { head, wire: Wire::Http2(client, stream), bytes: Vec::new(), searched: 0, read: 0 }
             }
         }
     }
@@ -68,13 +76,15 @@ impl Source {
     #[track_caller]
     pub fn next(&mut self) -> Option<Event> {
         loop {
-            if let Some(end) = self.bytes.windows(2).position(|two| two == b"\n\n") {
-                let block: Vec<u8> = self.bytes.drain(..end + 2).collect();
+            if let Some(end) = memchr::memmem::find(&self.bytes[self.searched..], b"\n\n") {
+                let block: Vec<u8> = self.bytes.drain(..self.searched + end + 2).collect();
+                self.searched = 0;
                 if let Some(event) = read::events(&block).pop() {
                     return Some(event);
                 }
                 continue;
             }
+            self.searched = self.bytes.len().saturating_sub(1);
             let Some(piece) = self.piece() else {
                 assert!(self.bytes.is_empty(), "half an event: {:?}", self.bytes.escape_ascii().to_string());
                 return None;
