@@ -15,7 +15,6 @@ use tokio::time::Instant;
 
 use super::Service;
 use super::access::Note;
-use super::hang_up::Watch;
 use super::scratch::{Reader, Writer};
 use super::stop::{Phase, StopWatch};
 use super::timer::{Timer, after};
@@ -61,8 +60,6 @@ pub(super) struct Connection<S> {
     pub(super) ended: Option<Instant>,
     /// When the head that is awaited must be complete. From the accept on for the first one, from its first byte for later ones.
     pub(super) head_due: Option<Instant>,
-    /// How it is seen to go while nothing is read.
-    pub(super) hang_up: Watch<S>,
     /// The access log's note on the open request.
     pub(super) note: Option<Box<Note>>,
 }
@@ -90,7 +87,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             stop,
             ended: None,
             head_due,
-            hang_up: |_| None,
             note: None,
         }
     }

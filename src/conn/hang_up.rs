@@ -1,10 +1,12 @@
 //! Notices that a peer has gone while as much of it waits as is read ahead: nothing is read then, so that reading would tell neither of its
 //! end nor of a reset.
 
+use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+#[cfg(unix)]
 use tokio::net::TcpStream;
 
 /// How a peer has gone.
@@ -19,19 +21,17 @@ pub(super) enum Gone {
 /// A watch on a socket, apart from what reads and writes it. Made only when it is needed: it has a descriptor of its own.
 pub(super) struct HangUp(Pin<Box<dyn Future<Output = Gone> + Send>>);
 
-/// How a kind of connection is watched; `None` where it cannot be.
-pub(super) type Watch<S> = fn(&S) -> Option<HangUp>;
-
 impl HangUp {
-    /// A watch on this socket.
+    /// A watch on this connection, if it is a socket.
     #[cfg(unix)]
-    pub(super) fn of(socket: &TcpStream) -> Option<Self> {
+    pub(super) fn of(io: &dyn Any) -> Option<Self> {
         use std::io::ErrorKind;
         use std::os::fd::AsFd;
 
         use tokio::io::Interest;
 
         // A descriptor of its own, so that the future borrows nothing; it neither reads nor writes.
+        let socket = io.downcast_ref::<TcpStream>()?;
         let descriptor = socket.as_fd().try_clone_to_owned().ok()?;
         let twin = TcpStream::from_std(descriptor.into()).ok()?;
         Some(Self(Box::pin(async move {
@@ -52,9 +52,9 @@ impl HangUp {
         })))
     }
 
-    /// A watch on this socket.
+    /// A watch on this connection, if it is a socket.
     #[cfg(not(unix))]
-    pub(super) fn of(_: &TcpStream) -> Option<Self> {
+    pub(super) fn of(_: &dyn Any) -> Option<Self> {
         None
     }
 

@@ -43,7 +43,7 @@ enum Slow {
     Discard(Body),
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
     /// Serves requests until the connection ends.
     pub(super) async fn serve_http1(&mut self) -> Flow<Infallible> {
         loop {

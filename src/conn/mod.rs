@@ -33,11 +33,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 
 use self::access::AccessLog;
 use self::connection::{Connection, Flow};
-use self::hang_up::{HangUp, Watch};
 use self::memory::BodyMemory;
 use self::sniff::Protocol;
 use self::stop::Stop;
@@ -102,20 +100,7 @@ pub async fn serve<S>(service: Arc<Service>, io: S, peer: Peer)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    run(service, io, peer, |_| None).await;
-}
-
-/// The same for a socket, whose peer is also seen to go while more waits than is read ahead.
-pub async fn serve_socket(service: Arc<Service>, socket: TcpStream, peer: Peer) {
-    run(service, socket, peer, HangUp::of).await;
-}
-
-async fn run<S>(service: Arc<Service>, io: S, peer: Peer, watch: Watch<S>)
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
     let mut connection = Connection::new(service, io, peer);
-    connection.hang_up = watch;
     let end = match protocol(&mut connection).await {
         Ok(Protocol::Http2) => {
             let (io, first) = connection.into_parts();
@@ -132,7 +117,9 @@ where
 }
 
 /// Reads until the protocol is known, or until nothing more comes: HTTP/1.x then has the last word.
-async fn protocol<S: AsyncRead + AsyncWrite + Unpin>(connection: &mut Connection<S>) -> Flow<Protocol> {
+async fn protocol<S: AsyncRead + AsyncWrite + Unpin + 'static>(
+    connection: &mut Connection<S>,
+) -> Flow<Protocol> {
     loop {
         match sniff::judge(connection.waiting()) {
             Protocol::Undecided => connection.await_head().await?,

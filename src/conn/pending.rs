@@ -48,7 +48,7 @@ enum Turn {
     Abandon,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
     /// Sees a call through.
     pub(super) async fn pending(&mut self, frame: Frame, mut call: Pending) -> Flow<()> {
         let mut stream = None;
@@ -168,7 +168,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
         }
         if self.ended.is_none() && ahead.ended.is_none() && self.waiting().len() >= READ_AHEAD {
-            let hang_up = ahead.hang_up.get_or_insert_with(|| (self.hang_up)(&self.io));
+            let hang_up = ahead.hang_up.get_or_insert_with(|| HangUp::of(&self.io));
             match hang_up.as_mut().map_or(Poll::Pending, |hang_up| hang_up.poll(cx)) {
                 Poll::Ready(Gone::Reset) => return Poll::Ready(()),
                 Poll::Ready(Gone::Ended) => ahead.ended = Some(Instant::now()),

@@ -101,8 +101,7 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>, gate: G
                 tokio::spawn(async move {
                     // A socket that is gone already will say so when it is read.
                     let _ = stream.set_nodelay(true);
-                    crate::conn::serve_socket(service, stream, Peer { address: Some(address), on_loopback })
-                        .await;
+                    crate::conn::serve(service, stream, Peer { address: Some(address), on_loopback }).await;
                     drop(place);
                 });
             }
