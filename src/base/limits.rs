@@ -130,7 +130,7 @@ limits! {
     half_close_grace: Milliseconds = 1_000, 0 ..= 600_000;
     /// Time that open requests get to finish when the server stops.
     shutdown_grace: Milliseconds = 10_000, 0 ..= 3_600_000;
-    /// Time the handler of a tool, resource, prompt or completion may run unless it declares its own.
+    /// Time the handler of a tool, resource, prompt or completion may run unless it declares its own; a task has until its time to live is over.
     tool_timeout: Milliseconds = 60_000, 1 ..= 86_400_000;
     /// Longest `requestState` that is issued or taken, in characters; a call that has more to remember fails.
     request_state: Bytes = 262_144, 1_024 ..= 16_777_216;

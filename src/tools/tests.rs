@@ -81,9 +81,11 @@ fn text(result: &ToolResult) -> (&str, bool) {
     }
 }
 
-/// A session that nothing else holds.
+/// A session that is ready and that nothing else holds.
 fn open_session() -> Arc<Session> {
     let id = SessionId::random().unwrap();
     let commons = Arc::new(Commons::new(&Limits::default()));
-    Arc::new(Session::new(&commons, id, Revision::V2025_11_25, None, ClientInfo::default(), 0))
+    let session = Session::new(&commons, id, Revision::V2025_11_25, None, ClientInfo::default(), 0);
+    session.make_ready();
+    Arc::new(session)
 }
