@@ -22,11 +22,17 @@ use twolane_fuzz::response::{self, Response};
 use twolane_fuzz::rig::Rig;
 use twolane_fuzz::world::{self, Options, Tools, World};
 
-/// Stand for the ids of sessions that are open: of 2025-03-26 and ready, of 2025-11-25 and ready, of 2025-06-18 and not ready.
-const SESSIONS: [(&str, &str, bool); 3] = [
-    ("SESSION-A----------------------------------", "2025-03-26", true),
-    ("SESSION-B----------------------------------", "2025-11-25", true),
-    ("SESSION-C----------------------------------", "2025-06-18", false),
+/// Stand for the ids of sessions that are open: of 2025-03-26 and ready, of 2025-11-25 and ready, of 2025-06-18 and not ready; and what
+/// their clients declare.
+const SESSIONS: [(&str, &str, bool, &str); 3] = [
+    ("SESSION-A----------------------------------", "2025-03-26", true, r#"{"roots":{}}"#),
+    (
+        "SESSION-B----------------------------------",
+        "2025-11-25",
+        true,
+        r#"{"elicitation":{},"sampling":{}}"#,
+    ),
+    ("SESSION-C----------------------------------", "2025-06-18", false, "{}"),
 ];
 
 /// Longer than every timeout on the way of a request, shorter than that of an idle connection.
@@ -91,8 +97,8 @@ fn answers(bytes: &[u8], options: Options, limits: &Limits, way: &Way) -> Vec<Re
 
 fn with_sessions(bytes: &[u8], world: &World) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    for (stand_in, revision, ready) in SESSIONS {
-        if let Some(session) = Rig::new(world, || {}).open_session(revision, ready) {
+    for (stand_in, revision, ready, declared) in SESSIONS {
+        if let Some(session) = Rig::new(world).open_session(revision, declared, ready) {
             replace(&mut bytes, stand_in.as_bytes(), &session);
         }
     }

@@ -141,6 +141,7 @@ fn rows(request: &Request, message: &Json, required: bool) -> Result<(), Unfit> 
     let name = match method {
         Some("tools/call" | "prompts/get") => of("name"),
         Some("resources/read") => of("uri"),
+        Some("tasks/get" | "tasks/update" | "tasks/cancel") => of("taskId"),
         _ => None,
     };
     let name = name.and_then(Json::as_str);

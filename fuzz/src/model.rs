@@ -6,13 +6,18 @@ use twolane::reply::SessionText;
 use twolane::tables::rejection::Rejection;
 
 mod head;
+mod lanes;
 mod message;
+mod params;
+mod session;
 
 pub use head::accepts;
-use head::{check_version, is_legacy, origin};
-use message::{Kind, answered, is_id, is_valid, kind, lacks_capability, opened, rejection_id};
+use head::origin;
+pub use lanes::is_legacy_method;
+use message::{Kind, is_id, kind, rejection_id};
+pub use params::{Lacks, declares};
+pub use session::Session;
 
-use crate::binding::{self, Unfit};
 use crate::json::{self, Json};
 use crate::rig::Request;
 use crate::tables::{self, Credential};
@@ -31,12 +36,26 @@ pub enum Verdict {
     Answered(Answered),
     /// 200 with an array, or 202: each element's verdict. `None`s are answered with nothing.
     Batch(Vec<Option<Element>>),
+    /// GET: a stream of this session's, on from this event if it is still there. `or_over`: what it would go on with may be over.
+    Stream { session: SessionText, last: Option<Vec<u8>>, or_over: bool },
     /// DELETE: 200.
     Ended,
-    /// GET: an event stream that stays open, and whether it begins with a priming event.
-    Stream { primed: bool },
     /// 204.
     Preflight,
+}
+
+impl Verdict {
+    /// What it comes to where a handler finds out on its way what it wants for.
+    pub fn late(self, mark: Option<Rejection>) -> Self {
+        match (&self, mark) {
+            (Self::Answered(answered), Some(row @ Rejection::MissingClientCapability))
+                if answered.lacks == Lacks::Perhaps =>
+            {
+                Self::Refused(row, Some(answered.id.clone()))
+            }
+            _ => self,
+        }
+    }
 }
 
 /// A request that reached its method.
@@ -49,34 +68,33 @@ pub struct Answered {
     pub opens: Option<&'static str>,
     /// The session it was sent in.
     pub session: Option<SessionText>,
+    /// Whether it wants for a capability that its client has not declared.
+    pub lacks: Lacks,
+    /// What a `subscriptions/listen` that is well asked for is told of.
+    pub listens: Option<Listens>,
 }
+
+/// What a listener is told of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listens {
+    /// As [`TOPICS`] numbers them.
+    pub topics: u8,
+    pub resources: Vec<String>,
+    /// Asked for; which of them are honoured is the server's to say.
+    pub tasks: Vec<String>,
+}
+
+/// The lists that change: what asks for them, and what tells of them.
+pub const TOPICS: [(&str, &str); 3] = [
+    ("toolsListChanged", "notifications/tools/list_changed"),
+    ("promptsListChanged", "notifications/prompts/list_changed"),
+    ("resourcesListChanged", "notifications/resources/list_changed"),
+];
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Element {
     Refused(Rejection, Option<Json>),
     Answered(Answered),
-}
-
-/// A session, as far as it can be known from outside.
-#[derive(Debug, Clone)]
-pub struct Session {
-    pub id: SessionText,
-    pub revision: &'static str,
-    pub ready: bool,
-    pub owner: Option<&'static str>,
-    /// When its idle time began.
-    pub seen_ms: u64,
-    /// Its last open call has ended, and its idle time begins when somebody looks next.
-    pub just_closed: bool,
-}
-
-impl Session {
-    fn is_idle(&mut self, now_ms: u64, idle_ms: u64) -> bool {
-        if std::mem::take(&mut self.just_closed) {
-            self.seen_ms = now_ms;
-        }
-        now_ms - self.seen_ms >= idle_ms
-    }
 }
 
 /// Everything that a server remembers.
@@ -87,40 +105,13 @@ pub struct Model {
     pub now_ms: u64,
     pub draining: bool,
     pub limited: bool,
+    /// How many listeners are open.
+    pub listeners: u64,
     pub sessions: Vec<Session>,
 }
 
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 pub(crate) const MODERN: &str = "2026-07-28";
-const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-/// The methods served, by lane.
-const LEGACY_METHODS: [&str; 13] = [
-    "initialize",
-    "ping",
-    "logging/setLevel",
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "prompts/list",
-    "prompts/get",
-    "completion/complete",
-];
-const MODERN_METHODS: [&str; 9] = [
-    "server/discover",
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "prompts/list",
-    "prompts/get",
-    "completion/complete",
-];
-
 /// A refusal by a row, without an id yet.
 type Checked<T> = Result<T, Rejection>;
 
@@ -138,10 +129,8 @@ impl Model {
                 Err(row) => Verdict::Refused(row?, None),
                 Ok(()) => self.post(request),
             },
-            b"GET" | b"DELETE" => match self.bodiless(request) {
-                Ok(verdict) => verdict?,
-                Err(row) => Verdict::Refused(row, None),
-            },
+            b"GET" if accepts(request).is_none() => return None,
+            b"GET" | b"DELETE" => self.bodiless(request).unwrap_or_else(|row| Verdict::Refused(row, None)),
             method => match origin(request) {
                 Err(row) => Verdict::Refused(row, None),
                 Ok(()) => {
@@ -242,181 +231,7 @@ impl Model {
         Ok(principal)
     }
 
-    fn lanes(&mut self, request: &Request, message: &Json) -> Checked<Verdict> {
-        let principal = self.wire_checks(request)?;
-        let kind = kind(message);
-        let version = request.values("mcp-protocol-version").first().copied();
-        let session = request.values("mcp-session-id").first().copied();
-        let meta = message.get("params").and_then(|params| params.get("_meta"));
-        let in_meta = meta.is_some_and(|meta| meta.get(VERSION_KEY).is_some());
-        let modern = match kind {
-            Kind::Response => false,
-            _ if !self.options.legacy => true,
-            Kind::Request | Kind::Notification if in_meta => true,
-            _ => match version {
-                None => false,
-                Some(version) if version == MODERN.as_bytes() => true,
-                Some(version) => !is_legacy(version) && session.is_none(),
-            },
-        };
-        if modern {
-            self.modern(request, message, kind)
-        } else {
-            self.legacy(request, message, kind, principal)
-        }
-    }
-
-    fn modern(&self, request: &Request, message: &Json, kind: Kind) -> Checked<Verdict> {
-        match kind {
-            Kind::Request => {
-                binding::protocol_fields(request, message, self.options.legacy)?;
-                binding::mirrored(request, message).map_err(Unfit::row)?;
-            }
-            Kind::Notification => binding::mirrored_by_notification(request, message).map_err(Unfit::row)?,
-            Kind::Response | Kind::Unknown => {}
-        }
-        if !is_valid(message, kind) {
-            return Err(Rejection::InvalidMessage);
-        }
-        if kind != Kind::Request {
-            return Ok(Verdict::Accepted);
-        }
-        let method = message.get("method").and_then(Json::as_str).unwrap_or_default();
-        if !MODERN_METHODS.contains(&method) {
-            return Err(Rejection::UnknownMethod);
-        }
-        if method == "tools/call" && lacks_capability(message) {
-            return Err(Rejection::MissingClientCapability);
-        }
-        Ok(Verdict::Answered(answered(message, true)))
-    }
-
-    fn legacy(
-        &mut self,
-        request: &Request,
-        message: &Json,
-        kind: Kind,
-        principal: Option<&'static str>,
-    ) -> Checked<Verdict> {
-        if !self.options.legacy {
-            return Err(Rejection::InvalidMessage);
-        }
-        let method = message.get("method").and_then(Json::as_str).filter(|_| kind == Kind::Request);
-        let sent = request.values("mcp-session-id").first().copied();
-        let session = match (kind, method, sent) {
-            (Kind::Unknown, ..) => return self.unknown(request, message, principal),
-            (_, Some("initialize"), _) | (_, Some("ping"), None) => {
-                check_version(request, None)?;
-                None
-            }
-            (_, _, None) => return Err(Rejection::MissingSessionId),
-            (_, _, Some(id)) => Some(self.find(request, id, principal)?),
-        };
-        if let Some(at) = session {
-            let early = matches!(method, None | Some("ping" | "tools/list" | "tools/call"));
-            if !self.sessions[at].ready && !early {
-                return Err(Rejection::NotReady);
-            }
-        }
-        if !is_valid(message, kind) {
-            return Err(Rejection::InvalidMessage);
-        }
-        if let Some(at) = session {
-            self.touch(at);
-        }
-        if kind != Kind::Request {
-            self.note_ready(session, message);
-            return Ok(Verdict::Accepted);
-        }
-        let opens = if method == Some("initialize") { opened(message) } else { None };
-        if opens.is_some() && self.sessions.len() as u64 >= self.limits.sessions {
-            return Err(Rejection::SessionCap);
-        }
-        Ok(Verdict::Answered(Answered {
-            opens,
-            session: session.map(|at| self.sessions[at].id),
-            ..answered(message, false)
-        }))
-    }
-
-    fn note_ready(&mut self, session: Option<usize>, message: &Json) {
-        if let Some(at) = session
-            && message.get("method").and_then(Json::as_str) == Some("notifications/initialized")
-        {
-            self.sessions[at].ready = true;
-        }
-    }
-
-    /// A message was taken.
-    fn touch(&mut self, at: usize) {
-        (self.sessions[at].seen_ms, self.sessions[at].just_closed) = (self.now_ms, false);
-    }
-
-    /// A session that has been idle for too long has ended when somebody looks for it.
-    fn find(&mut self, request: &Request, id: &[u8], principal: Option<&'static str>) -> Checked<usize> {
-        let at =
-            self.sessions.iter().position(|session| session.id == id).ok_or(Rejection::UnknownSession)?;
-        if self.sessions[at].is_idle(self.now_ms, self.limits.session_idle) {
-            self.sessions.remove(at);
-            return Err(Rejection::UnknownSession);
-        }
-        let session = &self.sessions[at];
-        if session.owner.is_some() && session.owner != principal {
-            return Err(Rejection::UnknownSession);
-        }
-        check_version(request, Some(session.revision))?;
-        Ok(at)
-    }
-
-    /// A batch in a session that has batches; everything else is refused.
-    fn unknown(
-        &mut self,
-        request: &Request,
-        message: &Json,
-        principal: Option<&'static str>,
-    ) -> Checked<Verdict> {
-        let sent = request.values("mcp-session-id").first().copied();
-        let (Json::Array(elements), Some(id)) = (message, sent) else {
-            return Err(Rejection::InvalidMessage);
-        };
-        let session = self.find(request, id, principal)?;
-        if self.sessions[session].revision != LEGACY[0] || elements.is_empty() || elements.len() > 100 {
-            return Err(Rejection::InvalidMessage);
-        }
-        if elements.iter().any(|element| !json::repeated(element).is_empty()) {
-            return Err(Rejection::MalformedJson);
-        }
-        if elements.iter().any(|element| element.get("method").and_then(Json::as_str) == Some("initialize")) {
-            return Err(Rejection::InvalidMessage);
-        }
-        self.touch(session);
-        Ok(Verdict::Batch(elements.iter().map(|element| self.element(session, element)).collect()))
-    }
-
-    fn element(&mut self, session: usize, message: &Json) -> Option<Element> {
-        let kind = kind(message);
-        let refused = |row, id| Some(Element::Refused(row, id));
-        if kind == Kind::Request && !message.get("id").is_some_and(is_id) {
-            return refused(Rejection::InvalidId, None);
-        }
-        let id = rejection_id(message);
-        let method = message.get("method").and_then(Json::as_str).filter(|_| kind == Kind::Request);
-        let early = matches!(method, None | Some("ping" | "tools/list" | "tools/call"));
-        if !self.sessions[session].ready && !early {
-            return refused(Rejection::NotReady, id);
-        }
-        if !is_valid(message, kind) {
-            return refused(Rejection::InvalidMessage, id);
-        }
-        if kind != Kind::Request {
-            self.note_ready(Some(session), message);
-            return None;
-        }
-        Some(Element::Answered(answered(message, false)))
-    }
-
-    /// `Ok(None)` where this reading is too naive.
-    fn bodiless(&mut self, request: &Request) -> Checked<Option<Verdict>> {
+    fn bodiless(&mut self, request: &Request) -> Checked<Verdict> {
         origin(request)?;
         let principal = self.wire_checks(request)?;
         if !self.options.legacy {
@@ -432,18 +247,31 @@ impl Model {
         let at = self.find(request, id, principal)?;
         if delete {
             self.sessions.remove(at);
-            return Ok(Some(Verdict::Ended));
+            return Ok(Verdict::Ended);
         }
-        match accepts(request) {
-            None => Ok(None),
-            Some((_, false)) => Err(Rejection::GetNotAcceptable),
-            // No fuzzed `Last-Event-ID` names an event: that takes the session's own tag.
-            Some((_, true)) => {
-                let session = &mut self.sessions[at];
-                // The rig leaves the stream at once.
-                (session.seen_ms, session.just_closed) = (self.now_ms, true);
-                Ok(Some(Verdict::Stream { primed: session.revision == "2025-11-25" }))
+        // `judge` has seen to it that this can be told.
+        if !accepts(request).is_some_and(|(_, stream)| stream) {
+            return Err(Rejection::GetNotAcceptable);
+        }
+        let last = match request.values("last-event-id")[..] {
+            [last] => Some(last.to_vec()),
+            _ => None,
+        };
+        Ok(Verdict::Stream { session: self.sessions[at].id, or_over: last.is_some(), last })
+    }
+
+    /// What a verdict comes to where it leaves a choice, by the row that was marked. Takes note of it.
+    pub fn settled(&mut self, verdict: Verdict, mark: Option<Rejection>) -> Verdict {
+        match (&verdict, mark) {
+            (Verdict::Stream { or_over: true, .. }, Some(row @ Rejection::NoStreamOffered)) => {
+                Verdict::Refused(row, None)
             }
+            (Verdict::Stream { session, .. }, _) => {
+                let at = self.sessions.iter().position(|known| known.id == *session).expect("it was found");
+                self.touch(at);
+                verdict
+            }
+            _ => verdict.late(mark),
         }
     }
 
@@ -458,12 +286,8 @@ impl Model {
 
 /// How often handlers may have run for a message.
 pub fn most_calls(answered: &Answered) -> u64 {
-    u64::from(answered.method == "tools/call")
-}
-
-/// Whether a legacy method is served.
-pub fn is_legacy_method(method: &str) -> bool {
-    LEGACY_METHODS.contains(&method)
+    const CALLING: [&str; 4] = ["tools/call", "resources/read", "prompts/get", "completion/complete"];
+    u64::from(CALLING.contains(&&answered.method[..]))
 }
 
 /// Limits as the model's world has them.

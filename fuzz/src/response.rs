@@ -36,9 +36,7 @@ pub fn read_all(mut bytes: &[u8], heads: bool) -> Vec<Response> {
         bytes = rest;
         if response.status >= 200 {
             check(&response);
-            if response.field("content-type") == Some("text/event-stream") {
-                response.body = normal(&response.body);
-            }
+            mask(&mut response);
             responses.push(response);
         } else {
             assert_eq!((response.status, response.fields.len()), (100, 0));
@@ -106,10 +104,10 @@ fn read(bytes: &[u8], heads: bool) -> (Response, &[u8]) {
 }
 
 fn unchunk(mut response: Response, mut rest: &[u8]) -> (Response, &[u8]) {
+    let streams = response.field("content-type") == Some("text/event-stream");
     loop {
-        if rest.is_empty() {
-            // Its client has gone, and a stream that nobody hears is given up where it is.
-            assert_eq!(response.field("content-type"), Some("text/event-stream"), "the body is cut");
+        // A stream ends with its connection where its client goes first.
+        if streams && rest.is_empty() {
             return (response, rest);
         }
         let end = rest.windows(2).position(|pair| pair == b"\r\n").expect("a size line");
@@ -154,38 +152,89 @@ fn check(response: &Response) {
     }
 }
 
-/// The messages of an event stream. Comments, and what has no data, are left out.
-pub fn events(stream: &[u8]) -> Vec<Value> {
-    let data = blocks(stream).into_iter().map(|(_, data)| data).filter(|data| !data.is_empty());
-    data.map(|data| serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error}: {data}"))).collect()
+/// What is random, or tells the time, is the same in all answers from here on.
+fn mask(response: &mut Response) {
+    match response.field("content-type") {
+        Some("application/json") if !response.head_only => response.body = masked(&response.body),
+        Some("text/event-stream") => {
+            let mut body = Vec::new();
+            for Event { id, data, retry } in events(&response.body) {
+                // The first part of an id tells sessions apart.
+                let id = id.as_deref().map(|id| id.split_once('-').map_or(id, |(_, rest)| rest).to_owned());
+                let data = data.map(|data| String::from_utf8(masked(data.as_bytes())).expect("JSON"));
+                body.extend_from_slice(format!("{id:?} {data:?} {retry:?}\n").as_bytes());
+            }
+            response.body = body;
+        }
+        _ => {}
+    }
 }
 
-/// The ids and data of an event stream's events. Comments are left out.
-pub fn blocks(stream: &[u8]) -> Vec<(Option<String>, String)> {
+fn masked(json: &[u8]) -> Vec<u8> {
+    let mut value: Value = serde_json::from_slice(json).expect("it has been checked");
+    if value.get("method").is_some() && value.get("id").is_some() {
+        value["id"] = Value::Null;
+    }
+    mask_members(&mut value);
+    serde_json::to_vec(&value).expect("JSON")
+}
+
+fn mask_members(value: &mut Value) {
+    const RANDOM: [&str; 5] = ["requestId", "taskId", "requestState", "createdAt", "lastUpdatedAt"];
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                if RANDOM.contains(&&key[..]) && value.is_string() {
+                    *value = Value::Null;
+                } else {
+                    mask_members(value);
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(mask_members),
+        _ => {}
+    }
+}
+
+/// An event of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Event {
+    pub id: Option<String>,
+    /// `None`: no message, but an id to come back with or a time to stay away.
+    pub data: Option<String>,
+    pub retry: Option<u64>,
+}
+
+/// The events of a stream, read strictly. Comments are left out.
+pub fn events(stream: &[u8]) -> Vec<Event> {
     let text = std::str::from_utf8(stream).expect("a stream is UTF-8");
     assert!(!text.contains(['\r', '\u{2028}', '\u{2029}', '\u{85}']), "{text:?}");
     let Some(text) = text.strip_suffix("\n\n") else {
         assert!(text.is_empty(), "{text:?}");
         return Vec::new();
     };
-    let mut blocks = Vec::new();
-    for event in text.split("\n\n").filter(|event| *event != ":") {
-        let (id, rest) = match event.strip_prefix("id: ").and_then(|event| event.split_once('\n')) {
-            Some((id, rest)) => (Some(id.to_owned()), rest),
-            None => (None, event),
-        };
-        let data = rest.strip_prefix("data:").unwrap_or_else(|| panic!("{event:?}"));
-        assert!(!data.contains('\n') && (id.is_some() || !data.is_empty()), "{event:?}");
-        blocks.push((id, data.trim_start().to_owned()));
-    }
-    blocks
+    text.split("\n\n").filter(|event| *event != ":").map(event).collect()
 }
 
-/// An event stream without what differs from run to run: comments, and what tells sessions apart in the ids of its events.
-fn normal(stream: &[u8]) -> Vec<u8> {
-    let shown = |(id, data): (Option<String>, String)| {
-        let id = id.map(|id| id.split_once('-').expect("an event id").1.to_owned());
-        format!("id: {id:?}\ndata: {data}\n\n")
-    };
-    blocks(stream).into_iter().map(shown).collect::<String>().into_bytes()
+/// `id` and `data`, `id` and an empty `data`, `data` alone, or `retry` alone.
+fn event(text: &str) -> Event {
+    let mut event = Event::default();
+    if let Some(ms) = text.strip_prefix("retry: ") {
+        event.retry = Some(ms.parse().unwrap_or_else(|_| panic!("{text:?}")));
+        return event;
+    }
+    let mut rest = text;
+    if let Some((id, data)) = rest.strip_prefix("id: ").and_then(|rest| rest.split_once('\n')) {
+        assert!(!id.is_empty(), "{text:?}");
+        (event.id, rest) = (Some(id.to_owned()), data);
+    }
+    if rest == "data:" {
+        assert!(event.id.is_some(), "{text:?}");
+        return event;
+    }
+    let data = rest.strip_prefix("data: ").unwrap_or_else(|| panic!("{text:?}"));
+    assert!(!data.contains('\n'), "{text:?}");
+    serde_json::from_str::<Value>(data).unwrap_or_else(|error| panic!("{error}: {data}"));
+    event.data = Some(data.to_owned());
+    event
 }

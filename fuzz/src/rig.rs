@@ -1,15 +1,13 @@
 //! The road without a connection: what one does with a request, in memory and at once.
 
-use std::collections::HashSet;
 use std::task::{Context, Poll, Waker};
 
-use twolane::reply::{Content, Exchange, Mark, Reply, SessionText};
+use twolane::reply::{Exchange, Mark, Reply, SessionText};
 use twolane::road::{Answer, Entry, Peer, Pending, Road, Scratch, Step};
 use twolane::tables::versions::Era;
 use twolane::view::head::{HeadBuilder, HeadIndex, HeadParser, RequestHead};
 use twolane::view::message::PADDING;
 
-use crate::response;
 use crate::world::World;
 
 /// A request. Names and values of fields are as they stand on the wire.
@@ -30,15 +28,16 @@ pub struct Request {
 #[derive(Debug)]
 pub struct Outcome {
     pub reply: Reply,
+    /// All of it, or the last bytes of a stream that has been opened.
     pub body: Vec<u8>,
-    /// Notifications that came before the answer.
-    pub events: Vec<Vec<u8>>,
+    /// The bytes of the stream, without the last ones.
+    pub events: Vec<u8>,
+    /// Whether a stream had been opened when the answer came.
+    pub streamed: bool,
     pub mark: Option<Mark>,
     pub era: Option<Era>,
     /// The origin that CORS headers repeat.
     pub cors: Vec<u8>,
-    /// Whether the call went on after its first poll.
-    pub pending: bool,
 }
 
 /// What came of putting a request on the road.
@@ -46,15 +45,75 @@ pub struct Outcome {
 pub enum Ran {
     /// Its head is none, or none that this rig can write.
     NoHead,
-    /// It was answered.
+    /// It was answered at once.
     Answered(Outcome),
-    /// Its call did not end while it was watched, and was given up.
-    GivenUp,
+    /// It goes on.
+    Open(Open),
 }
 
 impl Ran {
     fn answered(self) -> Option<Outcome> {
         if let Self::Answered(outcome) = self { Some(outcome) } else { None }
+    }
+}
+
+/// An exchange that goes on, as a connection has it.
+#[derive(Debug)]
+pub struct Open {
+    pending: Pending,
+    exchange: Exchange,
+    events: Vec<u8>,
+    streamed: bool,
+}
+
+/// How an exchange ended that went on.
+#[derive(Debug)]
+pub enum End {
+    Answered(Outcome),
+    /// Its stream ended early: all that it carried.
+    Cut(Vec<u8>),
+}
+
+impl Open {
+    /// Takes whatever there is to take. What has come until now is left in [`Self::events`].
+    pub fn hear(&mut self) -> Option<End> {
+        let mut cx = Context::from_waker(Waker::noop());
+        // More than a script can have sent, fewer than one that sends for ever.
+        for _ in 0..10_000 {
+            match self.pending.poll(&mut cx, &mut self.exchange) {
+                Poll::Pending => return None,
+                Poll::Ready(Step::Event(event)) => {
+                    assert!(self.pending.may_stream(), "an event for a client that takes no stream");
+                    self.events.extend_from_slice(&event);
+                    self.streamed = true;
+                }
+                Poll::Ready(Step::Cut(event)) => {
+                    assert!(self.pending.may_stream(), "a stream for a client that takes none");
+                    self.events.extend_from_slice(&event);
+                    return Some(End::Cut(std::mem::take(&mut self.events)));
+                }
+                Poll::Ready(Step::Done(reply)) => {
+                    let mut outcome = outcome(reply, &self.exchange);
+                    outcome.events = std::mem::take(&mut self.events);
+                    outcome.streamed = self.streamed;
+                    return Some(End::Answered(outcome));
+                }
+            }
+        }
+        panic!("it never stops: {}", self.events.escape_ascii());
+    }
+
+    /// What has come until now.
+    pub fn events(&self) -> &[u8] {
+        &self.events
+    }
+
+    /// The client is gone: a modern call is cancelled, a legacy one runs on.
+    pub fn abandon(self) {
+        match self.pending.era() {
+            Era::Modern => drop(self.pending),
+            Era::Legacy => self.pending.detach(),
+        }
     }
 }
 
@@ -65,38 +124,36 @@ pub struct Rig {
     scratch: Scratch,
     exchange: Exchange,
     head: Vec<u8>,
-    turn: fn(),
 }
 
 impl Rig {
-    /// `turn` gives the tasks that calls have been moved to a turn.
-    pub fn new(world: &World, turn: fn()) -> Self {
+    pub fn new(world: &World) -> Self {
         let (road, scratch) = (world.road.clone(), world.road.scratch());
-        Self { road, scratch, exchange: Exchange::new(true), head: Vec::new(), turn }
+        Self { road, scratch, exchange: Exchange::new(true), head: Vec::new() }
     }
 
     /// Puts a request on the road.
     pub fn run(&mut self, request: &Request) -> Ran {
         let Some(index) = self.write_head(request) else { return Ran::NoHead };
-        let Self { road, scratch, exchange, head, turn } = self;
+        let Self { road, scratch, exchange, head } = self;
         exchange.begin();
         let head = RequestHead::new(head, &index);
         let (peer, len) = (Peer::default(), request.body.len());
         let declared = request.declared.then_some(len as u64);
         let ticket = match road.enter(head, declared, &peer, exchange) {
-            Entry::Answer(reply) => return outcome(reply, exchange, None),
+            Entry::Answer(reply) => return Ran::Answered(outcome(reply, exchange)),
             Entry::Body(ticket) => ticket,
-            Entry::Stream(stream) => return begin(stream, exchange),
+            Entry::Stream(pending) => return Ran::Open(open(pending, exchange)),
         };
         if len as u64 > ticket.ceiling() {
             let reply = road.outgrown(head, &ticket, exchange);
-            return outcome(reply, exchange, None);
+            return Ran::Answered(outcome(reply, exchange));
         }
         let mut body = [&request.body[..], &[b'7'; PADDING]].concat();
         let mut cx = Context::from_waker(Waker::noop());
         match road.post(head, ticket, &mut body, len, scratch, &peer, exchange, &mut cx) {
-            Answer::Done(reply) => outcome(reply, exchange, None),
-            Answer::Pending(pending) => see_through(pending, exchange, *turn),
+            Answer::Done(reply) => Ran::Answered(outcome(reply, exchange)),
+            Answer::Pending(pending) => Ran::Open(open(pending, exchange)),
         }
     }
 
@@ -124,19 +181,13 @@ impl Rig {
     }
 
     /// Opens a session; `None` where nobody may.
-    pub fn open_session(&mut self, revision: &str, ready: bool) -> Option<SessionText> {
-        let field = |name: &str, value: &str| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
-        let mut request = Request {
-            method: b"POST".to_vec(),
-            target: b"/mcp".to_vec(),
-            fields: vec![
-                field("host", "localhost"),
-                field("content-type", "application/json"),
-                field("authorization", "Bearer alice"),
-            ],
-            body: format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{{}},"clientInfo":{{"name":"c","version":"1"}}}}}}"#).into_bytes(),
-            ..Request::default()
-        };
+    pub fn open_session(&mut self, revision: &str, capabilities: &str, ready: bool) -> Option<SessionText> {
+        let mut request = plain(
+            "alice",
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{capabilities},"clientInfo":{{"name":"c","version":"1"}}}}}}"#
+            ),
+        );
         let session = self.run(&request).answered()?.reply.extra.session?;
         if ready {
             request.fields.push((b"mcp-session-id".to_vec(), session.to_vec()));
@@ -145,48 +196,45 @@ impl Rig {
         }
         Some(session)
     }
-}
 
-/// `events` of a call that went on.
-fn outcome(reply: Reply, exchange: &Exchange, events: Option<Vec<Vec<u8>>>) -> Ran {
-    let (body, cors) = (exchange.body.clone(), exchange.cors.clone());
-    let (pending, events) = (events.is_some(), events.unwrap_or_default());
-    Ran::Answered(Outcome { reply, body, events, mark: exchange.mark, era: exchange.era, cors, pending })
-}
-
-/// Takes what a stream has to give at once, and leaves it.
-fn begin(mut stream: Pending, exchange: &mut Exchange) -> Ran {
-    let mut cx = Context::from_waker(Waker::noop());
-    let mut body = Vec::new();
-    let mut events = 0;
-    while let Poll::Ready(step) = stream.poll(&mut cx, exchange) {
-        let Step::Event(event) = step else { panic!("a stream that ends at once: {step:?}") };
-        body.extend_from_slice(&event);
-        events += 1;
+    /// Sends a ping on a session, and says whether it was answered.
+    pub fn ping(&mut self, session: &SessionText, owner: Option<&str>) -> bool {
+        let mut request =
+            plain(owner.unwrap_or("alice"), r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_owned());
+        request.fields.push((b"mcp-session-id".to_vec(), session.to_vec()));
+        self.run(&request).answered().is_some_and(|outcome| outcome.reply.status == 200)
     }
-    assert!(events > 0, "the head goes out at once");
-    exchange.body = body;
-    let reply = Reply { content: Content::EventStream, ..Reply::json(200) };
-    outcome(reply, exchange, Some(Vec::new()))
 }
 
-/// Polls a call until it is answered, but not for ever.
-fn see_through(mut pending: Pending, exchange: &mut Exchange, turn: fn()) -> Ran {
-    let mut cx = Context::from_waker(Waker::noop());
-    let (mut events, mut ids) = (Vec::new(), HashSet::new());
-    for _ in 0..200 {
-        match pending.poll(&mut cx, exchange) {
-            Poll::Ready(Step::Event(event)) => {
-                assert!(pending.may_stream(), "an event for a client that takes no stream");
-                for (id, data) in response::blocks(&event) {
-                    assert!(id.is_none_or(|id| ids.insert(id)), "an id that was there before");
-                    events.extend(Some(data.into_bytes()).filter(|data| !data.is_empty()));
-                }
-            }
-            Poll::Ready(Step::Done(reply)) => return outcome(reply, exchange, Some(events)),
-            Poll::Ready(Step::Cut(_)) => panic!("nobody has ended it"),
-            Poll::Pending => turn(),
-        }
+/// A small message of `owner`'s.
+fn plain(owner: &str, body: String) -> Request {
+    let field = |name: &str, value: String| (name.as_bytes().to_vec(), value.into_bytes());
+    Request {
+        method: b"POST".to_vec(),
+        target: b"/mcp".to_vec(),
+        fields: vec![
+            field("host", "localhost".to_owned()),
+            field("content-type", "application/json".to_owned()),
+            field("authorization", format!("Bearer {owner}")),
+        ],
+        body: body.into_bytes(),
+        ..Request::default()
     }
-    Ran::GivenUp
+}
+
+fn outcome(reply: Reply, exchange: &Exchange) -> Outcome {
+    Outcome {
+        reply,
+        body: exchange.body.clone(),
+        events: Vec::new(),
+        streamed: false,
+        mark: exchange.mark,
+        era: exchange.era,
+        cors: exchange.cors.clone(),
+    }
+}
+
+fn open(pending: Pending, exchange: &mut Exchange) -> Open {
+    let exchange = std::mem::replace(exchange, Exchange::new(true));
+    Open { pending, exchange, events: Vec::new(), streamed: false }
 }

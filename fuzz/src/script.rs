@@ -3,11 +3,17 @@
 use arbitrary::Arbitrary;
 use twolane::reply::SessionText;
 
-mod body;
-mod fields;
+use crate::json::Json;
 
-use body::{Atom, Edit, Template};
+mod body;
+mod edit;
+mod fields;
+mod story;
+
+use body::{Made, Template};
+use edit::{Atom, Edit};
 use fields::{FieldEdit, fitting};
+pub use story::story;
 
 use crate::rig::Request;
 use crate::tables::{HOSTS, QUERIES};
@@ -25,7 +31,18 @@ pub struct Script {
 #[derive(Debug, Arbitrary)]
 pub enum Step {
     Send(Sent),
-    SendAgain(Sent),
+    /// Several steps that belong together; chance alone would seldom put them in this order.
+    Story(u8, u8),
+    /// What goes on is not seen through, but kept open.
+    Hold(Sent),
+    /// One that is kept open is heard; 0 is the newest.
+    Hear(u8),
+    /// The client of one that is kept open goes.
+    Leave(u8),
+    /// Lists have changed, and a resource.
+    Change(u8, u8),
+    /// Handlers get all the time that they have.
+    Later,
     /// Time passes: milliseconds.
     Wait(u16),
     /// Idle sessions are swept away.
@@ -44,6 +61,8 @@ pub struct Sent {
     lane: Lane,
     template: Template,
     id: Atom,
+    /// What the client declares that it can do.
+    declares: u8,
     edits: Few<Edit>,
     fields: Few<FieldEdit>,
     /// A byte of the body that becomes another one, or the place where the body ends too early; seldom.
@@ -62,6 +81,42 @@ impl<'a, T: Arbitrary<'a>> Arbitrary<'a> for Few<T> {
     }
 }
 
+/// What a client has heard that it may use again.
+#[derive(Debug, Default)]
+pub struct Memory {
+    pub sessions: Vec<SessionText>,
+    /// Ids of tasks.
+    pub tasks: Vec<String>,
+    /// Params of requests that ended with questions: those of the next round, without the answers; and the questions.
+    pub rounds: Vec<Round>,
+    /// Requests of the server's: their ids and their methods.
+    pub asked: Vec<(Json, String)>,
+    /// Ids of events.
+    pub events: Vec<String>,
+    /// Where lists go on.
+    pub cursors: Vec<String>,
+}
+
+/// A request that ended with questions.
+#[derive(Debug, Clone)]
+pub struct Round {
+    pub method: String,
+    /// With the state that came with the questions.
+    pub params: Json,
+    /// Their keys and methods.
+    pub questions: Vec<(String, String)>,
+}
+
+impl Memory {
+    /// Keeps the newest few.
+    pub fn keep<T>(list: &mut Vec<T>, item: T) {
+        if list.len() >= 6 {
+            list.remove(0);
+        }
+        list.push(item);
+    }
+}
+
 #[derive(Debug, Clone, Copy, Arbitrary)]
 enum Lane {
     Modern,
@@ -76,8 +131,8 @@ fn pick<T>(table: &[T], at: u8) -> &T {
 }
 
 impl Sent {
-    /// The request, for a server that has these sessions open.
-    pub fn request(&self, sessions: &[SessionText]) -> Request {
+    /// The request, of a client that knows this.
+    pub fn request(&self, memory: &Memory) -> Request {
         let method = match self.verb {
             220..230 => "GET",
             230..240 => "DELETE",
@@ -86,10 +141,11 @@ impl Sent {
             250.. => "post",
             _ => "POST",
         };
-        let mut message = self.template.json(self.lane, self.id);
-        self.edits.0.iter().for_each(|edit| edit.apply(&mut message));
-        let mut fields = fitting(self.lane, &message, sessions);
-        self.fields.0.iter().for_each(|edit| edit.apply(&mut fields, sessions));
+        let mut message =
+            self.template.json(&Made { lane: self.lane, id: self.id, declares: self.declares, memory });
+        self.edits.0.iter().for_each(|edit| edit.apply(&mut message, memory));
+        let mut fields = fitting(self.lane, &message, &memory.sessions);
+        self.fields.0.iter().for_each(|edit| edit.apply(&mut fields, memory));
         let mut body = Vec::new();
         message.write(&mut body);
         let (at, byte, spoil) = self.spoil;

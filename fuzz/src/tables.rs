@@ -109,7 +109,7 @@ pub const VERSIONS: [&str; 8] =
     ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "", "2026-07-28x", "draft"];
 
 /// Words that stand in bodies and mirrored headers.
-pub const WORDS: [&str; 32] = [
+pub const WORDS: [&str; 44] = [
     "2.0",
     "1.0",
     "tools/call",
@@ -142,6 +142,18 @@ pub const WORDS: [&str; 32] = [
     "4.00",
     "info",
     "file:///x",
+    "resources/subscribe",
+    "subscriptions/listen",
+    "tasks/get",
+    "completion/complete",
+    "prompts/list",
+    "notifications/roots/list_changed",
+    "ask",
+    "job",
+    "asker",
+    "ask:///x",
+    "gone:///x",
+    "prompts/get ",
 ];
 
 /// Queries, and whether each decodes to UTF-8.

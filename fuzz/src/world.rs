@@ -18,10 +18,9 @@ use twolane::road::auth::{AuthFault, Authenticator};
 use twolane::road::limit::{Caller, RateLimiter, RetryAfter};
 use twolane::road::protocol_fields::supported;
 use twolane::road::settings::Settings;
-use twolane::tools::{
-    Behind, CacheScope, Context, Identity, Json, Prompt, PromptArguments, RawTool, Registry, Resource,
-    ResourceTemplate, ServerInfo, Typed, Variables,
-};
+use twolane::tools::{Behind, CacheScope, Context, Identity, Json, RawTool, Registry, ServerInfo, Typed};
+
+use crate::lent;
 
 /// Milliseconds without a message after which a session may be swept away.
 pub const SESSION_IDLE_MS: u64 = 1_000;
@@ -34,6 +33,8 @@ pub const STRANGERS_BODY: u64 = 400;
 pub const QUERY: u64 = 24;
 /// Deepest nesting.
 pub const DEPTH: u64 = 12;
+/// Milliseconds that a task is kept.
+pub const TASK_TTL_MS: u64 = 1_000;
 /// An origin and a host allowed beside the loopback ones.
 pub const ORIGIN: &str = "https://app.example";
 pub const HOST: &str = "mcp.example";
@@ -94,6 +95,15 @@ pub fn limits() -> Limits {
     (limits.body, limits.unauthenticated_body, limits.query) = (BODY, STRANGERS_BODY, QUERY);
     (limits.json_depth, limits.sessions, limits.session_idle) = (DEPTH, SESSIONS, SESSION_IDLE_MS);
     (limits.page_size, limits.stream_buffer) = (3, 4);
+    // What waits for a client waits for less long than a patient one of ours.
+    (limits.tool_timeout, limits.answer_timeout, limits.push_window) = (5_000, 2_000, 1_500);
+    (limits.tasks, limits.task_ttl) = (4, TASK_TTL_MS);
+    (limits.listeners, limits.listen_resources, limits.resource_uri) = (3, 3, 64);
+    (limits.get_streams, limits.replay_events, limits.replay_streams) = (2, 4, 2);
+    (limits.replay_bytes, limits.session_replay, limits.replay_time) = (1_024, 2_048, 500);
+    (limits.session_detached, limits.detached, limits.server_requests) = (2, 3, 2);
+    (limits.session_subscriptions, limits.updated_resources) = (2, 2);
+    (limits.question_bytes, limits.answer_bytes) = (1_024, 1_024);
     limits
 }
 
@@ -166,9 +176,10 @@ impl Default for Tools {
         let calls = Arc::new(AtomicU64::new(0));
         let counted = || {
             let calls = Arc::clone(&calls);
-            move || {
+            let count: lent::Count = Arc::new(move || {
                 calls.fetch_add(1, Ordering::Relaxed);
-            }
+            });
+            count
         };
         let registry = Registry::default();
         let add = |added: Result<(), twolane::Error>| added.expect("a tool");
@@ -210,13 +221,7 @@ impl Default for Tools {
                 async move { value.to_string() }
             },
         )));
-        add(registry.add_resource(Resource::text("file:///x", "x", "what x holds")));
-        let template = |variables: Variables| async move {
-            variables.get("path").map(str::to_owned).unwrap_or_default()
-        };
-        add(registry.add_resource_template(ResourceTemplate::new("file:///{+path}", "files", template)));
-        let prompt = Prompt::new("echo", "Says hello.", |_: PromptArguments| async { "hello" });
-        add(registry.add_prompt(prompt));
+        lent::register(&registry, &counted);
         Self { registry, calls }
     }
 }
@@ -235,7 +240,8 @@ async fn step(steps: Steps, context: Context) -> &'static str {
     "stepped"
 }
 
-async fn go_on_later() {
+/// Lets everybody else go on first.
+pub(crate) async fn go_on_later() {
     let mut later = false;
     poll_fn(|cx| {
         if std::mem::replace(&mut later, true) {

@@ -1,6 +1,6 @@
 //! Messages, read naively: their kind, their form, and what their methods make of their params.
 
-use super::{Answered, LEGACY};
+use super::{Answered, LEGACY, Lacks};
 use crate::json::{self, Json};
 
 /// The kind of a message.
@@ -59,7 +59,7 @@ pub(super) fn is_valid(message: &Json, kind: Kind) -> bool {
 pub(super) fn answered(message: &Json, modern: bool) -> Answered {
     let id = message.get("id").cloned().expect("a request");
     let method = message.get("method").and_then(Json::as_str).unwrap_or_default().to_owned();
-    Answered { id, modern, method, opens: None, session: None }
+    Answered { id, modern, method, opens: None, session: None, lacks: Lacks::No, listens: None }
 }
 
 /// The revision of the session that an `initialize` opens; `None` where its params are not right.
@@ -87,16 +87,4 @@ pub(super) fn has_common_params(params: &Json) -> bool {
         },
         Some(_) => false,
     }
-}
-
-/// A call of the tool `needs` by a client without the capability.
-pub(super) fn lacks_capability(message: &Json) -> bool {
-    let params = message.get("params");
-    let of = |key: &str| params.and_then(|params| params.get(key));
-    let called = of("name").and_then(Json::as_str) == Some("needs")
-        && matches!(of("arguments"), None | Some(Json::Null | Json::Object(_)))
-        && params.is_none_or(has_common_params);
-    let capabilities = of("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/clientCapabilities"));
-    let declared = capabilities.and_then(|capabilities| capabilities.get("sampling"));
-    called && matches!(declared, None | Some(Json::Null))
 }

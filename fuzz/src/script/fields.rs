@@ -3,7 +3,7 @@
 use arbitrary::Arbitrary;
 use twolane::reply::SessionText;
 
-use super::{Lane, pick};
+use super::{Lane, Memory, pick};
 use crate::base64;
 use crate::json::Json;
 use crate::tables::{
@@ -13,8 +13,8 @@ use crate::tables::{
 
 #[derive(Debug, Arbitrary)]
 pub(super) struct FieldEdit {
-    field: Field,
-    act: Act,
+    pub(super) field: Field,
+    pub(super) act: Act,
 }
 
 #[derive(Debug, Clone, Copy, Arbitrary)]
@@ -71,7 +71,8 @@ impl Field {
         }
     }
 
-    fn value(self, at: u8, sessions: &[SessionText]) -> Vec<u8> {
+    fn value(self, at: u8, memory: &Memory) -> Vec<u8> {
+        let sessions = &memory.sessions;
         match self {
             Self::Origin => pick(&ORIGINS, at).0.into(),
             Self::Host => pick(&HOSTS, at).0.into(),
@@ -85,6 +86,9 @@ impl Field {
                 Some(session) => session.to_vec(),
                 None => [&b""[..], b"short", &[b'A'; 43]][usize::from(at) % 3].to_vec(),
             },
+            Self::LastEventId if !memory.events.is_empty() && at < 200 => {
+                pick(&memory.events, at).clone().into_bytes()
+            }
             Self::Method
             | Self::Name
             | Self::Region
@@ -97,7 +101,7 @@ impl Field {
 }
 
 impl FieldEdit {
-    pub(super) fn apply(&self, fields: &mut Fields, sessions: &[SessionText]) {
+    pub(super) fn apply(&self, fields: &mut Fields, memory: &Memory) {
         let name = self.field.name().as_bytes();
         let is_it = |(other, _): &(Vec<u8>, Vec<u8>)| other.eq_ignore_ascii_case(name);
         let at = fields.iter().position(is_it);
@@ -107,9 +111,9 @@ impl FieldEdit {
             (Act::Drop, _) => fields.retain(|field| !is_it(field)),
             (Act::Set(value), _) => {
                 fields.retain(|field| !is_it(field));
-                fields.push((name.to_vec(), self.field.value(value, sessions)));
+                fields.push((name.to_vec(), self.field.value(value, memory)));
             }
-            (Act::Add(value), _) => fields.push((name.to_vec(), self.field.value(value, sessions))),
+            (Act::Add(value), _) => fields.push((name.to_vec(), self.field.value(value, memory))),
             (Act::Twice, Some(at)) => fields.push(fields[at].clone()),
             (Act::Wrap, Some(at)) if mirrored => {
                 fields[at].1 = format!("=?base64?{}?=", base64::encode(&fields[at].1)).into_bytes();
@@ -142,7 +146,11 @@ pub(super) fn fitting(lane: Lane, message: &Json, sessions: &[SessionText]) -> F
             let method = message.get("method").and_then(Json::as_str);
             add("MCP-Protocol-Version", header_safe(version));
             method.into_iter().for_each(|method| add("Mcp-Method", header_safe(method)));
-            let name = if method == Some("resources/read") { of("uri") } else { of("name") };
+            let name = match method {
+                Some("resources/read") => of("uri"),
+                Some("tasks/get" | "tasks/update" | "tasks/cancel") => of("taskId"),
+                _ => of("name"),
+            };
             name.and_then(Json::as_str).into_iter().for_each(|name| add("Mcp-Name", header_safe(name)));
             let argument = |key: &str| of("arguments").and_then(|arguments| arguments.get(key));
             let limit = argument("options").and_then(|options| options.get("limit"));
