@@ -166,12 +166,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
         }
     }
 
-    /// Begins an event stream without having looked at the body. One that is not here whole is never looked at: the stream may stay open
-    /// for long, and the connection ends with it.
+    /// Begins an event stream without having looked at the body. Where there is one it is never looked at, and the connection ends with the
+    /// stream: it may stay open for long, and how much of the body is here already is no matter of the answer's.
     fn open_unread(&mut self, at: usize, frame: Frame, call: Pending) -> Slow {
-        let len = self.short_body(at, frame);
-        self.consume(at + len.unwrap_or(0));
-        let persistence = if len.is_some() { frame.persistence } else { Persistence::Close };
+        self.consume(at);
+        let persistence = if frame.body.is_empty() { frame.persistence } else { Persistence::Close };
         Slow::Call(Frame { persistence, ..frame }, call)
     }
 
