@@ -5,13 +5,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::task::{self, Poll};
 
-use super::{INTERNAL_ERROR, INVALID_PARAMS, Outcome, Request, Step, capabilities, error};
+use super::{INTERNAL_ERROR, INVALID_PARAMS, Outcome, Request, Step, error, tasks};
 use crate::events::listeners::{Filter, Full, Listeners, Subscription, Told};
 use crate::events::topic::{Topic, Topics};
 use crate::events::watched::Watched;
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope, json};
-use crate::tables::capabilities::Capability;
 use crate::tables::rejection::Rejection;
 use crate::tasks::Tasks;
 use crate::tools::{Behind, Identity};
@@ -30,8 +29,8 @@ pub fn serve(
         Ok(asked) => asked,
         Err(fault) => return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault))),
     };
-    if !asked.tasks.is_empty() && !declares_tasks(request) {
-        return Err(capabilities::refuse(&mut std::iter::once(Capability::Tasks.path())));
+    if !asked.tasks.is_empty() && !tasks::declared(request) {
+        return Err(tasks::missing());
     }
     if !request.may_stream {
         return Err(Refusal::plain(Rejection::StreamNotAcceptable));
@@ -151,11 +150,6 @@ fn check_tasks(tasks: &[&str], listeners: &Listeners) -> Result<(), String> {
     Ok(())
 }
 
-fn declares_tasks(request: &Request<'_, '_, '_>) -> bool {
-    let declared = request.params.fields.client_capabilities;
-    declared.is_some_and(|declared| capabilities::has(declared, Capability::Tasks.path()))
-}
-
 /// A `subscriptions/listen` stream. Dropping it ends the subscription.
 #[derive(Debug)]
 pub struct Listening {
@@ -235,19 +229,14 @@ fn acknowledgement(honoured: &Asked<'_>, id: &[u8]) -> Vec<u8> {
         json::write_str(&mut out, topic.filter());
         out.extend_from_slice(b":true,");
     }
-    if !honoured.resources.is_empty() {
-        out.extend_from_slice(b"\"resourceSubscriptions\":[");
-        for uri in &honoured.resources {
-            json::write_str(&mut out, uri);
-            out.push(b',');
+    for (key, names) in [("resourceSubscriptions", &honoured.resources), ("taskIds", &honoured.tasks)] {
+        if names.is_empty() {
+            continue;
         }
-        out.pop();
-        out.extend_from_slice(b"],");
-    }
-    if !honoured.tasks.is_empty() {
-        out.extend_from_slice(b"\"taskIds\":[");
-        for id in &honoured.tasks {
-            json::write_str(&mut out, id);
+        json::write_str(&mut out, key);
+        out.extend_from_slice(b":[");
+        for name in names {
+            json::write_str(&mut out, name);
             out.push(b',');
         }
         out.pop();

@@ -59,7 +59,7 @@ pub fn plan(behind: &Behind, request: &Request<'_, '_, '_>, entry: &Entry) -> Re
         let refused = support.is_required();
         return Ok(if refused { Plan::Refused(Refused::Legacy) } else { Plan::Inline(TaskLink::None) });
     }
-    if !tasks::declared(request.params.fields.client_capabilities) {
+    if !tasks::declared(request) {
         return if support.is_required() { Err(tasks::missing()) } else { Ok(Plan::Inline(TaskLink::None)) };
     }
     match support {

@@ -2,31 +2,25 @@
 
 use std::sync::Arc;
 
-use super::{INVALID_PARAMS, Request, checked_text, error};
-use crate::reply::rejection::{Fault, Refusal};
+use super::{INVALID_PARAMS, Request, capabilities, checked_text, error};
+use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope};
-use crate::tables::rejection::Rejection;
-use crate::tasks::{EXTENSION, Task};
+use crate::tables::capabilities::Capability;
+use crate::tasks::Task;
 use crate::tools::{Behind, Identity};
-use crate::view::node::{Kind, Value};
 
 /// Whether a request declares the extension, in its own capabilities: nothing that was declared before counts.
 #[must_use]
-pub fn declared(capabilities: Option<Value<'_, '_>>) -> bool {
-    capabilities
-        .and_then(|capabilities| capabilities.get("extensions"))
-        .and_then(|extensions| extensions.get(EXTENSION))
-        .is_some_and(|settings| settings.kind() != Kind::Null)
+pub fn declared(request: &Request<'_, '_, '_>) -> bool {
+    let declared = request.params.fields.client_capabilities;
+    declared.is_some_and(|declared| capabilities::has(declared, Capability::Tasks.path()))
 }
 
 /// The refusal of a request that lacks the extension.
 #[cold]
 #[must_use]
 pub fn missing() -> Refusal<'static> {
-    let data =
-        format!("{{\"requiredCapabilities\":{{\"extensions\":{{\"{EXTENSION}\":{{}}}}}}}}").into_bytes();
-    let text = format!("the extension {EXTENSION}");
-    Refusal::fault(Rejection::MissingClientCapability, Fault { text, data: Some(data), ..Fault::default() })
+    capabilities::refuse(&mut std::iter::once(Capability::Tasks.path()))
 }
 
 /// The task that a request names. `Ok(Err)` is the answer where there is none for this caller.
@@ -38,7 +32,7 @@ pub fn find(
     request: &Request<'_, '_, '_>,
     exchange: &mut Exchange,
 ) -> Result<Result<Arc<Task>, Reply>, Refusal<'static>> {
-    if !declared(request.params.fields.client_capabilities) {
+    if !declared(request) {
         return Err(missing());
     }
     let id = checked_text(request.params.task_id);

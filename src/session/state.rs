@@ -7,7 +7,7 @@ use super::commons::{Commons, Permit};
 use super::id::SessionId;
 use super::requests::{ClientAnswer, Requests};
 use super::streams::Streams;
-use crate::base::principal::Principal;
+use crate::base::principal::{Principal, may_use};
 use crate::events::topic::{OwedTopics, Topics};
 use crate::tables::capabilities::Capabilities;
 use crate::tables::levels::LogLevel;
@@ -261,11 +261,7 @@ impl Session {
     /// Whether the session belongs to `principal`. A session without one belongs to anybody.
     #[must_use]
     pub fn belongs_to(&self, principal: Option<&Arc<Principal>>) -> bool {
-        match (&self.principal, principal) {
-            (None, _) => true,
-            (Some(owner), Some(caller)) => owner.subject == caller.subject,
-            (Some(_), None) => false,
-        }
+        may_use(self.principal.as_ref(), principal)
     }
 }
 

@@ -1,5 +1,7 @@
 //! One task.
 
+mod write;
+
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,9 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use super::id::TaskId;
-use crate::base::clock::{Clock, render_timestamp};
-use crate::base::principal::Principal;
-use crate::reply::json;
+use crate::base::clock::Clock;
+use crate::base::principal::{Principal, may_use};
 use crate::session::requests::ClientAnswer;
 
 /// Where a task is in its life.
@@ -241,11 +242,7 @@ impl Task {
     /// Whether `principal` may use it. One made without a principal is anybody's who knows its id.
     #[must_use]
     pub fn belongs_to(&self, principal: Option<&Arc<Principal>>) -> bool {
-        match (&self.principal, principal) {
-            (None, _) => true,
-            (Some(owner), Some(caller)) => owner.subject == caller.subject,
-            (Some(_), None) => false,
-        }
+        may_use(self.principal.as_ref(), principal)
     }
 
     /// Says what it is doing. A long text is cut.
@@ -376,57 +373,6 @@ impl Task {
         true
     }
 
-    /// Appends the members of a `Task`, without braces: what the answer that creates it carries.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        self.write_common(out, &self.state());
-    }
-
-    /// Appends the members of a `DetailedTask`, without braces: what `tasks/get` and `notifications/tasks` carry.
-    pub fn write_detailed(&self, out: &mut Vec<u8>) {
-        let state = self.state();
-        self.write_common(out, &state);
-        if state.status == Status::InputRequired {
-            out.extend_from_slice(b",\"inputRequests\":{");
-            for (at, open) in state.open.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                json::write_str(out, &open.key);
-                out.push(b':');
-                out.extend_from_slice(&open.request);
-            }
-            out.push(b'}');
-        }
-        match &state.outcome {
-            Some(Outcome::Completed(json)) => member(out, b",\"result\":", json),
-            Some(Outcome::Failed(json)) => member(out, b",\"error\":", json),
-            None => {}
-        }
-    }
-
-    fn write_common(&self, out: &mut Vec<u8>, state: &State) {
-        out.extend_from_slice(b"\"taskId\":");
-        json::write_str(out, self.id.as_str());
-        out.extend_from_slice(b",\"status\":");
-        json::write_str(out, state.status.as_str());
-        if let Some(message) = &state.message {
-            out.extend_from_slice(b",\"statusMessage\":");
-            json::write_str(out, message);
-        }
-        for (key, wall_ms) in [
-            (b",\"createdAt\":\"".as_slice(), self.created_wall_ms),
-            (b",\"lastUpdatedAt\":\"", state.updated_wall_ms),
-        ] {
-            out.extend_from_slice(key);
-            out.extend_from_slice(&render_timestamp(wall_ms));
-            out.push(b'"');
-        }
-        out.extend_from_slice(b",\"ttlMs\":");
-        json::write_int(out, self.ttl_ms);
-        out.extend_from_slice(b",\"pollIntervalMs\":");
-        json::write_int(out, self.poll_interval_ms);
-    }
-
     fn changed(&self) {
         (self.hooks.changed)(&self.id);
     }
@@ -440,11 +386,6 @@ impl Task {
     }
 }
 
-fn member(out: &mut Vec<u8>, key: &[u8], json: &[u8]) {
-    out.extend_from_slice(key);
-    out.extend_from_slice(json);
-}
-
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Task").field("id", &self.id).field("status", &self.status()).finish_non_exhaustive()
@@ -452,144 +393,4 @@ impl fmt::Debug for Task {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicUsize;
-
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    fn task() -> (Arc<Task>, Arc<AtomicUsize>) {
-        let changes = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&changes);
-        let hooks = Hooks {
-            changed: Box::new(move |_| {
-                counted.fetch_add(1, Ordering::Relaxed);
-            }),
-            held: AtomicU64::new(0),
-            most_held: 1000,
-        };
-        let id = TaskId::random().unwrap();
-        let task = Task::new(id, None, &Clock::system(), (1000, 50), Arc::new(hooks), 7).unwrap();
-        (Arc::new(task), changes)
-    }
-
-    fn held(task: &Task) -> u64 {
-        task.hooks.held.load(Ordering::Relaxed)
-    }
-
-    fn read(task: &Task) -> Value {
-        let mut out = b"{".to_vec();
-        task.write_detailed(&mut out);
-        out.push(b'}');
-        serde_json::from_slice(&out).unwrap()
-    }
-
-    #[test]
-    fn a_working_task_has_the_common_members_alone() {
-        let (task, _) = task();
-        task.set_message("half done");
-        let read = read(&task);
-        let keys: Vec<_> = read.as_object().unwrap().keys().collect();
-        let common =
-            ["taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"];
-        assert_eq!(keys, common);
-        assert_eq!((&read["status"], &read["ttlMs"]), (&json!("working"), &json!(1000)));
-        assert!(read["createdAt"].as_str().unwrap().ends_with('Z'));
-        task.set_message(&"é".repeat(1000));
-        assert_eq!(self::read(&task)["statusMessage"].as_str().unwrap().len(), MESSAGE);
-    }
-
-    #[tokio::test]
-    async fn questions_open_and_close_one_by_one() {
-        let (task, changes) = task();
-        let name = task.ask("name", br#"{"method":"elicitation/create"}"#.to_vec()).unwrap();
-        let color = task.ask("color", b"{}".to_vec()).unwrap();
-        assert_eq!(read(&task)["status"], "input_required");
-        assert_eq!(read(&task)["inputRequests"]["name"]["method"], "elicitation/create");
-        let answer = |text: &str| ClientAnswer::Result(text.into());
-        assert!(!task.answer("other", answer("1")));
-        assert!(task.answer("name", answer("2")));
-        assert!(!task.answer("name", answer("3")), "an answered key is closed");
-        let left = read(&task);
-        assert_eq!(left["status"], "input_required");
-        assert_eq!(left["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["color"]);
-        assert_eq!(name.answer().await, Some(answer("2")));
-        drop(color);
-        assert_eq!(read(&task)["status"], "working");
-        assert!(read(&task).get("inputRequests").is_none());
-        assert_eq!(changes.load(Ordering::Relaxed), 4);
-    }
-
-    #[test]
-    fn keys_are_never_used_twice() {
-        let (task, _) = task();
-        let mut seen = HashSet::new();
-        for _ in 0..50 {
-            let question = task.ask("again", Vec::new()).unwrap();
-            assert!(seen.insert(question.key().to_owned()), "{}", question.key());
-        }
-        let taken = task.ask("again-3", Vec::new()).unwrap();
-        assert!(seen.insert(taken.key().to_owned()), "{}", taken.key());
-    }
-
-    #[tokio::test]
-    async fn cancelling_ends_everything_once() {
-        let (task, _) = task();
-        let stopped = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&stopped);
-        task.on_cancel(move || {
-            counted.fetch_add(1, Ordering::Relaxed);
-        });
-        let question = task.ask("q", Vec::new()).unwrap();
-        task.cancel();
-        task.cancel();
-        assert_eq!(stopped.load(Ordering::Relaxed), 1);
-        assert_eq!(question.answer().await, None);
-        assert_eq!(read(&task)["status"], "cancelled");
-        assert!(!task.finish(Outcome::Completed(b"{}".to_vec())), "what comes late is dropped");
-        assert!(read(&task).get("result").is_none());
-        assert!(task.ask("q", Vec::new()).is_none());
-        let counted = Arc::clone(&stopped);
-        task.on_cancel(move || {
-            counted.fetch_add(1, Ordering::Relaxed);
-        });
-        assert_eq!(stopped.load(Ordering::Relaxed), 2, "told at once, for it was cancelled before");
-    }
-
-    #[test]
-    fn what_it_came_to_is_inlined() {
-        let (completed, _) = task();
-        assert!(completed.finish(Outcome::Completed(br#"{"content":[]}"#.to_vec())));
-        completed.cancel();
-        assert_eq!(read(&completed)["status"], "completed");
-        assert_eq!(read(&completed)["result"], json!({"content": []}));
-        let (failed, _) = task();
-        failed.finish(Outcome::Failed(br#"{"code":-1,"message":"no"}"#.to_vec()));
-        assert_eq!(read(&failed)["status"], "failed");
-        assert_eq!(read(&failed)["error"]["code"], -1);
-        assert_eq!(held(&failed), 26);
-        failed.release();
-        assert_eq!(held(&failed), 0);
-    }
-
-    #[test]
-    fn requests_and_questions_are_charged_while_it_runs() {
-        let (task, _) = task();
-        assert_eq!(held(&task), 7);
-        let first = task.ask("q", vec![b' '; 900]).unwrap();
-        assert!(task.ask("q", vec![b' '; 94]).is_none(), "there is no room");
-        let second = task.ask("q", vec![b' '; 93]).unwrap();
-        assert_eq!(held(&task), 1000);
-        drop(first);
-        task.answer(second.key(), ClientAnswer::TooLong);
-        assert_eq!(held(&task), 7);
-        drop(second);
-        let third = task.ask("q", vec![b' '; 10]).unwrap();
-        task.cancel();
-        drop(third);
-        assert_eq!(held(&task), 0);
-        task.release();
-        assert_eq!(held(&task), 0);
-    }
-}
+mod tests;
