@@ -16,13 +16,14 @@ class Client:
     def __init__(self, load, options):
         self.load, self.seconds, self.patience, self.tries = load, options.secs, options.patience, options.tries
 
-    def measure(self, server, mode, *flags, cores=CLIENT_CORE, seconds=None, warm=1.0):
-        """One run of our client: what it reports. A run during which something else used the cores is repeated; the calmest counts."""
+    def measure(self, server, mode, *flags, cores=CLIENT_CORE, seconds=None, warm=1.0, once=False):
+        """One run of our client: what it reports. A run during which something else used the cores is repeated, unless it need not be
+        calm; the calmest counts."""
         command = ['taskset', '-c', cores, self.load, mode, '--port', str(server.port), '--pid', str(server.pid),
                    '--seconds', str(seconds or self.seconds), '--warm', str(warm), *map(str, flags)]
         if server.spec.canned:
             command.append('--canned')
-        return self._calmest(lambda: self._report(command))
+        return self._report(command) if once else self._calmest(lambda: self._report(command))
 
     def _calmest(self, run):
         best = None
@@ -45,7 +46,8 @@ class Client:
 
     def hold(self, server, what, count):
         """Holds much of one kind: `with client.hold(…)`."""
-        return Held([self.load, 'hold', '--port', str(server.port), '--what', what, '--count', str(count)])
+        return Held([self.load, 'hold', '--port', str(server.port), '--what', what, '--count', str(count)]
+                    + (['--canned'] if server.spec.canned else []))
 
     def request(self, work, size=16):
         """Header fields and body of a request, for h2load."""

@@ -80,18 +80,21 @@ class Running:
             self.process.communicate()
 
 
-def build(root, folder, server, verbose):
-    """Builds the client, the peers and, unless it is given, the server: the folder of the first two, and the server's binary."""
+def build(root, folder, server, programs, verbose):
+    """Builds these programs of the folder and, unless it is given, the server: where the first are, and the server's binary."""
     quiet = [] if verbose else ['--quiet']
 
-    def cargo(directory, *arguments):
-        print(f'building in {os.path.relpath(directory, root)} …', file=sys.stderr, flush=True)
-        subprocess.run(['cargo', 'build', '--release', '--locked', *quiet, *arguments], cwd=directory, check=True)
+    def cargo(directory, names):
+        print(f'building {", ".join(names)} …', file=sys.stderr, flush=True)
+        flags = [word for name in names for word in ('--bin', name)]
+        subprocess.run(['cargo', 'build', '--release', '--locked', *quiet, *flags], cwd=directory, check=True)
 
     if not server:
-        cargo(root, '--bin', 'twolane')
+        cargo(root, ['twolane'])
         server = os.path.join(root, 'target/release/twolane')
-    cargo(folder)
+    if not os.access(server, os.X_OK):
+        raise SystemExit(f'--server {server}: there is no such program')
+    cargo(folder, programs)
     return os.path.join(folder, 'target/release'), os.path.abspath(server)
 
 
@@ -100,9 +103,10 @@ def specs(binaries, server, also):
     found = [Spec('twolane', 'twolane', server)]
     for entry in also:
         name, _, binary = entry.partition('=')
-        if not binary:
+        if not os.access(binary, os.X_OK):
             raise SystemExit(f'--also {entry}: write NAME=BINARY')
         found.append(Spec(name, 'twolane', os.path.abspath(binary)))
-    for name, kind in (('bare', 'bare'), ('hyper-fixed', 'hyper'), ('rmcp-lean', 'rmcp')):
+    for name, kind in (('bare', 'bare'), ('hyper-fixed', 'hyper'), ('rmcp-lean', 'rmcp'),
+                       ('slow-tool', 'slow')):
         found.append(Spec(name, kind, os.path.join(binaries, name)))
     return {spec.name: spec for spec in found}

@@ -39,9 +39,9 @@ def number(value, digits=2):
     return f'{value:.{digits}f}' if value < 100 else f'{value:.1f}'
 
 
-def markdown(titles, rows):
-    """A table; the first two columns are words."""
-    lines = ['| ' + ' | '.join(titles) + ' |', '|' + ''.join(' --- |' if at < 2 else ' ---: |' for at in range(len(titles)))]
+def markdown(titles, rows, words=2):
+    """A table; the first columns are words."""
+    lines = ['| ' + ' | '.join(titles) + ' |', '|' + ''.join(' --- |' if at < words else ' ---: |' for at in range(len(titles)))]
     return '\n'.join(lines + ['| ' + ' | '.join(map(str, row)) + ' |' for row in rows]) + '\n'
 
 
@@ -61,3 +61,15 @@ def costs(samples, works, title, floor, peer=None):
     titles = ['work', 'server', 'CPU µs/request', f'× {floor}', *([f'× less than {peer}'] if peer else []), 'requests/s', 'p50 µs', 'p99 µs', 'RSS KiB',
               "client's CPU µs/request"]
     return f'### {title}\n\n{markdown(titles, rows)}'
+
+
+def pipelining(samples):
+    """What a request costs among sixteen, beside what it costs alone."""
+    rows = []
+    for server in samples.servers('pipelined-16'):
+        alone, among = (samples.median(work, server, 'server_us') for work in ('modern-echo', 'pipelined-16'))
+        if alone:
+            rows.append([server, number(alone), number(among), number(among / alone)])
+    if not rows:
+        return ''
+    return '### Pipelined by 16\n\n' + markdown(['server', 'CPU µs/request alone', 'CPU µs/request among 16', 'ratio'], rows, words=1)

@@ -26,5 +26,5 @@ def plain(name, client, servers):
         if spec.kind == 'hyper' and name not in HYPER:
             continue
         with Running(spec, size) as server:
-            yield spec.name, client.measure(server, 'closed', '--work', work, '--bytes', size, '--pipeline', pipeline,
-                                            '--connections', CONNECTIONS)
+            yield name, spec.name, client.measure(server, 'closed', '--work', work, '--bytes', size, '--pipeline', pipeline,
+                                                  '--connections', CONNECTIONS)

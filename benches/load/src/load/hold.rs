@@ -43,7 +43,8 @@ impl FromStr for Kind {
 pub(crate) fn run() -> Fallible<()> {
     let (port, count) = (port()?, at_least_one("--count", 1000)?);
     let kind: Kind = flag::<String>("--what", "connections".to_owned())?.parse()?;
-    let mut asker = Asker { port, id: FIRST_ID };
+    let canned = std::env::args().any(|argument| argument == "--canned");
+    let mut asker = Asker { port, canned, id: FIRST_ID };
     if let Kind::Sessions = kind { sessions(&mut asker, count) } else { connections(&mut asker, kind, count) }
 }
 
@@ -77,6 +78,7 @@ fn wait(count: usize) -> Fallible<()> {
 
 struct Asker {
     port: u16,
+    canned: bool,
     id: u64,
 }
 
@@ -111,7 +113,7 @@ impl Asker {
 
     fn ask(&mut self, dialogue: &mut Dialogue, work: Work, session: Option<&str>) -> Fallible<()> {
         self.id += 1;
-        let mut request = Request::new(work, self.port, 16, session, false);
+        let mut request = Request::new(work, self.port, 16, session, self.canned);
         let mut bytes = std::mem::take(&mut request.bytes);
         request.number(&mut bytes, self.id);
         let answer = dialogue.ask(&bytes)?;
