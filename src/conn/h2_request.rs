@@ -8,7 +8,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::SendResponse;
 use http::request::Parts;
-use http::{Request, Response, StatusCode, header};
+use http::{Request, Response, StatusCode};
 use tokio::time::Instant;
 
 use super::Service;
@@ -23,6 +23,7 @@ use super::stream::UNHEARD;
 use super::timer::{Timer, after};
 use crate::reply::Reply;
 use crate::road::{Answer, Entry, Peer, Ticket};
+use crate::tables::headers::Known;
 use crate::tables::routes::Verb;
 use crate::view::head::{HeadFault, HeadIndex, RequestHead};
 
@@ -42,6 +43,8 @@ pub(super) struct Exchange2 {
     /// Whether the answer's body is left out.
     pub(super) head_only: bool,
     pub(super) note: Option<Box<Note>>,
+    /// Whether the peer waits for leave to send the body.
+    expects: bool,
     /// Whether the body's time is over.
     late: bool,
 }
@@ -69,6 +72,7 @@ pub(super) async fn serve(
         timer: Timer::default(),
         head_only: false,
         note: None,
+        expects: false,
         late: false,
         service,
     };
@@ -76,7 +80,7 @@ pub(super) async fn serve(
     let (parts, mut body) = request.into_parts();
     let answer = exchange.receive(&parts, &mut body, &mut reader).await;
     // One who waits for leave to send does not send after the answer, and one who was too slow gets no more time.
-    let comes = !exchange.late && !parts.headers.contains_key(header::EXPECT);
+    let comes = !exchange.late && !exchange.expects;
     drop(parts);
     reader.put();
     let answered = match answer {
@@ -102,14 +106,16 @@ impl Exchange2 {
         body: &mut RecvStream,
         reader: &mut Reader,
     ) -> Result<Answer, Reset> {
-        let index = index_head(parts, &mut reader.lines);
-        let head = RequestHead::new(&reader.lines, &index);
+        let indexed = index_head(parts, &mut reader.lines, self.service.limits());
+        let index = &indexed.index;
+        let head = RequestHead::new(&reader.lines, index);
+        self.expects = index.has(Known::Expect);
         self.head_only = head.verb() == Verb::Head;
         self.note = self.service.log.is_some().then(|| Note::of(head));
-        if let Err(fault) = check_head(parts, self.service.limits()) {
+        if let Err(fault) = check_head(parts, &indexed, self.service.limits()) {
             return Ok(Answer::Done(self.fault(fault)));
         }
-        let declared = if body.is_end_stream() { Some(0) } else { declared(parts) };
+        let declared = if body.is_end_stream() { Some(0) } else { declared(head, parts) };
         let ex = &mut self.writer.ex;
         let ticket = match guarded("head", || self.service.road.enter(head, declared, &self.peer, ex)) {
             Some(Entry::Answer(reply)) => return Ok(Answer::Done(reply)),
@@ -118,11 +124,10 @@ impl Exchange2 {
             None => return Ok(Answer::Done(internal_error(head.verb(), &mut self.writer.ex))),
         };
         let mut share = self.service.memory.share();
-        let expects = parts.headers.contains_key(header::EXPECT);
-        let taken = self.collect(body, declared, ticket.ceiling(), expects, reader, &mut share).await?;
-        let head = RequestHead::new(&reader.lines, &index);
+        let taken = self.collect(body, declared, ticket.ceiling(), reader, &mut share).await?;
+        let head = RequestHead::new(&reader.lines, index);
         Ok(match taken {
-            Taken::Whole => with_context(|cx| self.post(&index, ticket, reader, cx)).await,
+            Taken::Whole => with_context(|cx| self.post(index, ticket, reader, cx)).await,
             Taken::Outgrown => Answer::Done(self.service.road.outgrown(head, &ticket, &mut self.writer.ex)),
             Taken::NoMemory => Answer::Done(self.service.road.shed(head, &mut self.writer.ex)),
             Taken::Late => {
@@ -158,12 +163,11 @@ impl Exchange2 {
         body: &mut RecvStream,
         declared: Option<u64>,
         ceiling: u64,
-        expects: bool,
         reader: &mut Reader,
         share: &mut Share,
     ) -> Result<Taken, Reset> {
         let mut due = None;
-        let mut expects = expects;
+        let mut expects = self.expects;
         let known = declared.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
         loop {
             let data = match self.next_data(body, &mut expects, &mut due).await {

@@ -49,17 +49,23 @@ impl<'s> HeadBuilder<'s> {
     /// Adds a header. Dropped when the server has no use for it, or when it could not be a header line: a name with a colon, a name or
     /// value with a line end.
     pub fn field(&mut self, name: &[u8], value: &[u8]) {
-        let start = self.scratch.len();
-        let at = start + name.len() + 2;
+        if memchr::memchr3(b'\r', b'\n', b':', name).is_none()
+            && memchr::memchr2(b'\r', b'\n', value).is_none()
+        {
+            self.checked_field(name, value);
+        }
+    }
+
+    /// Adds a header that could be a header line: others have checked its name, a token, and its value. Dropped when the server has no use
+    /// for it.
+    pub fn checked_field(&mut self, name: &[u8], value: &[u8]) {
         // RFC 9110 5.5: surrounding whitespace is not part of the value, whatever the framing.
         let value = crate::base::ascii::trim_ows(value);
-        if memchr::memchr3(b'\r', b'\n', b':', name).is_some()
-            || memchr::memchr2(b'\r', b'\n', value).is_some()
-        {
-            return;
-        }
+        let start = self.scratch.len();
+        let at = start + name.len() + 2;
         if self.index.note(name, Span::new(at, at + value.len())) {
             self.block.get_or_insert(start);
+            self.scratch.reserve(name.len() + value.len() + 4);
             for piece in [name, b": ", value, b"\r\n"] {
                 self.scratch.extend_from_slice(piece);
             }
