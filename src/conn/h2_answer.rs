@@ -1,5 +1,6 @@
 //! Answers on HTTP/2.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::task::{Poll, ready};
 
@@ -10,11 +11,32 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use super::guard::tell;
 use super::h2_request::{Exchange2, Reset};
 use super::timer::after;
+use crate::base::clock::DATE_LEN;
 use crate::reply::head::fields;
 use crate::reply::{Content, Reply};
 
 /// Bodies up to this are copied, so that the exchange keeps its storage; longer ones are handed over.
 const COPIED: usize = 16 * 1024;
+
+/// What nearly every answer is: a field that needs neither a check nor a copy.
+const JSON: &str = "application/json";
+
+thread_local! {
+    /// The last date sent.
+    static DATE: RefCell<HeaderValue> = const { RefCell::new(HeaderValue::from_static("")) };
+}
+
+/// A date as a field's value. The answers of one second share it.
+fn date(now: &[u8; DATE_LEN]) -> HeaderValue {
+    DATE.with_borrow_mut(|date| {
+        if date.as_bytes() != now
+            && let Ok(value) = HeaderValue::from_bytes(now)
+        {
+            *date = value;
+        }
+        date.clone()
+    })
+}
 
 impl Exchange2 {
     /// Sends an answer whole.
@@ -48,13 +70,13 @@ impl Exchange2 {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         }
         fields(reply, &self.writer.ex, &mut |name, value| {
-            if let Ok(value) = HeaderValue::from_bytes(value) {
+            if (name, value) == ("content-type", JSON.as_bytes()) {
+                headers.append(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+            } else if let Ok(value) = HeaderValue::from_bytes(value) {
                 headers.append(HeaderName::from_static(name), value);
             }
         });
-        if let Ok(date) = HeaderValue::from_bytes(self.writer.date.now()) {
-            headers.insert(header::DATE, date);
-        }
+        headers.insert(header::DATE, date(self.writer.date.now()));
         response
     }
 
