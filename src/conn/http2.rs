@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::Service;
 use super::connection::Handover;
+use super::h2_bell::{Bellhop, Watch};
 use super::h2_request;
 use super::replay::{Replay, Signs};
 use super::stop::{Phase, StopWatch};
@@ -65,7 +66,8 @@ where
         signs,
         calmed: false,
     };
-    poll_fn(|cx| http2.poll(cx)).await;
+    let mut bellhop = Bellhop::default();
+    poll_fn(|cx| bellhop.turn(cx, |watch, cx| http2.poll(watch, cx))).await;
 }
 
 fn builder(limits: &Limits) -> Builder {
@@ -104,9 +106,9 @@ struct Http2<S: AsyncRead + AsyncWrite + Unpin> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
     /// Ready when the connection has ended.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(&mut self, watch: &Watch<'_>, cx: &mut Context<'_>) -> Poll<()> {
         loop {
-            if self.poll_streams(cx).is_ready() {
+            if self.poll_streams(watch, cx).is_ready() {
                 return Poll::Ready(());
             }
             if self.signs.flooded() && !self.calmed {
@@ -153,8 +155,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
 
     /// Moves the connection and starts its new streams: all that have arrived are taken first and run then, so that their answers leave
     /// in one write. One that does not answer at once becomes a task.
-    fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_streams(&mut self, watch: &Watch<'_>, cx: &mut Context<'_>) -> Poll<()> {
         loop {
+            watch.look();
             match self.connection.poll_accept(cx) {
                 Poll::Ready(Some(Ok((request, respond)))) => {
                     self.quiet_due = None;

@@ -21,6 +21,7 @@ mod close;
 mod http1;
 mod meter;
 mod replay;
+mod h2_bell;
 mod http2;
 mod h2_head;
 mod h2_request;
