@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::future::poll_fn;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use h2::{Reason, SendStream};
@@ -17,6 +17,13 @@ use crate::reply::{Content, Reply};
 
 /// Bodies up to this are copied, so that the exchange keeps its storage; longer ones are handed over.
 const COPIED: usize = 16 * 1024;
+
+/// A body, or what is left of it, and where it goes.
+pub(super) struct Unsent {
+    stream: SendStream<Bytes>,
+    body: Bytes,
+    stalled: bool,
+}
 
 /// What nearly every answer is: a field that needs neither a check nor a copy.
 const JSON: &str = "application/json";
@@ -41,10 +48,17 @@ fn date(now: &[u8; DATE_LEN]) -> HeaderValue {
 impl Exchange2 {
     /// Sends an answer whole.
     pub(super) async fn answer(&mut self, reply: &Reply) -> Result<(), Reset> {
-        let body = &mut self.writer.ex.body;
+        match self.answer_head(reply)? {
+            Some(mut unsent) => poll_fn(|cx| self.poll_unsent(&mut unsent, cx)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Sends the head of an answer, and gives the body that is to follow it.
+    pub(super) fn answer_head(&mut self, reply: &Reply) -> Result<Option<Unsent>, Reset> {
         let length = match reply.content {
             Content::Empty => 0,
-            Content::Json | Content::EventStream => body.len(),
+            Content::Json | Content::EventStream => self.writer.ex.body.len(),
         };
         let length = (reply.status != 204).then_some(length);
         let sent = if self.head_only { 0 } else { length.unwrap_or(0) };
@@ -52,12 +66,12 @@ impl Exchange2 {
         let stream = self.respond.send_response(response, sent == 0).map_err(|_| Reset)?;
         self.log(reply.status, sent);
         if sent == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let body = &mut self.writer.ex.body;
         let body =
             if sent > COPIED { Bytes::from(std::mem::take(body)) } else { Bytes::copy_from_slice(body) };
-        self.send(stream, body).await
+        Ok(Some(Unsent { stream, body, stalled: false }))
     }
 
     /// The head of an answer. Nothing that belongs to a connection is ever in it (RFC 9113 8.2.2).
@@ -81,31 +95,32 @@ impl Exchange2 {
     }
 
     /// Sends a body as the peer's windows allow. A peer that takes nothing for the write timeout loses the stream.
-    async fn send(&mut self, mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), Reset> {
-        let mut stalled = false;
-        poll_fn(|cx| {
-            while !body.is_empty() {
-                stream.reserve_capacity(body.len());
-                match stream.poll_capacity(cx) {
-                    Poll::Ready(Some(Ok(room))) => {
-                        let piece = body.split_to(room.min(body.len()));
-                        stream.send_data(piece, body.is_empty()).map_err(|_| Reset)?;
-                        stalled = false;
+    pub(super) fn poll_unsent(
+        &mut self,
+        unsent: &mut Unsent,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Reset>> {
+        let Unsent { stream, body, stalled } = unsent;
+        while !body.is_empty() {
+            stream.reserve_capacity(body.len());
+            match stream.poll_capacity(cx) {
+                Poll::Ready(Some(Ok(room))) => {
+                    let piece = body.split_to(room.min(body.len()));
+                    stream.send_data(piece, body.is_empty()).map_err(|_| Reset)?;
+                    *stalled = false;
+                }
+                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Err(Reset)),
+                Poll::Pending => {
+                    if !std::mem::replace(stalled, true) {
+                        self.timer.set(after(self.service.limits().write_timeout));
                     }
-                    Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Err(Reset)),
-                    Poll::Pending => {
-                        if !std::mem::replace(&mut stalled, true) {
-                            self.timer.set(after(self.service.limits().write_timeout));
-                        }
-                        ready!(self.timer.poll(cx));
-                        stream.send_reset(Reason::CANCEL);
-                        return Poll::Ready(Err(Reset));
-                    }
+                    ready!(self.timer.poll(cx));
+                    stream.send_reset(Reason::CANCEL);
+                    return Poll::Ready(Err(Reset));
                 }
             }
-            Poll::Ready(Ok(()))
-        })
-        .await
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Hands the request's line to the access log.

@@ -16,14 +16,9 @@ const LONG_LINE: HeadFault =
 const LONG_FIELD: HeadFault = HeadFault { status: 431, text: "a header is longer than this server reads" };
 const MANY_FIELDS: HeadFault = HeadFault { status: 431, text: "more headers than this server reads" };
 
-/// A head: its index, and whether all its fields are short enough.
-pub(super) struct Indexed {
-    pub(super) index: HeadIndex,
-    fits: bool,
-}
-
-/// Writes the parts of a head that the server reads as lines, and indexes them. Names and values were checked when `http` made them.
-pub(super) fn index_head(parts: &Parts, lines: &mut Vec<u8>, limits: &Limits) -> Indexed {
+/// Writes the parts of a head that the server reads as lines, and indexes them; tells whether each field is short enough. Names and values
+/// were checked when `http` made them.
+pub(super) fn index_head(parts: &Parts, lines: &mut Vec<u8>, index: &mut HeadIndex, limits: &Limits) -> bool {
     let path = parts.uri.path_and_query().map_or("", |target| target.as_str());
     let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
     let mut builder =
@@ -34,15 +29,21 @@ pub(super) fn index_head(parts: &Parts, lines: &mut Vec<u8>, limits: &Limits) ->
         fits &= !over(name.len() + ": ".len() + value.len(), limits.header_line);
         builder.checked_field(name, value);
     }
-    Indexed { index: builder.finish(), fits }
+    *index = builder.finish();
+    fits
 }
 
 /// What RFC 9113 8.3.1 and RFC 9110 7.2 and 10.1.1 ask of a head beyond what `h2` checks. The map of fields is asked only for what the
 /// index says is there.
-pub(super) fn check_head(parts: &Parts, head: &Indexed, limits: &Limits) -> Result<(), HeadFault> {
-    check_size(parts, head.fits, limits)?;
+pub(super) fn check_head(
+    parts: &Parts,
+    index: &HeadIndex,
+    fits: bool,
+    limits: &Limits,
+) -> Result<(), HeadFault> {
+    check_size(parts, fits, limits)?;
     let authority = parts.uri.authority();
-    if head.index.has(Known::Host) {
+    if index.has(Known::Host) {
         let mut hosts = parts.headers.get_all(header::HOST).iter();
         let same = |host: &HeaderValue| {
             authority.is_none_or(|it| it.as_str().as_bytes().eq_ignore_ascii_case(host.as_bytes()))
@@ -53,7 +54,7 @@ pub(super) fn check_head(parts: &Parts, head: &Indexed, limits: &Limits) -> Resu
     } else if authority.is_none() {
         return Err(NO_HOST);
     }
-    if head.index.has(Known::Expect) {
+    if index.has(Known::Expect) {
         let mut expectations = parts.headers.get_all(header::EXPECT).iter();
         if expectations.any(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
             return Err(EXPECTATION);

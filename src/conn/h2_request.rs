@@ -1,37 +1,42 @@
-//! One HTTP/2 stream: its head and body onto the road.
+//! One HTTP/2 stream: its head and body onto the road. What can be answered at once is answered in the connection's own turn; what is left
+//! of any other becomes a task.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::SendResponse;
+use http::Request;
 use http::request::Parts;
-use http::{Request, Response, StatusCode};
-use tokio::time::Instant;
 
 use super::Service;
 use super::access::Note;
 use super::answer::write_fault;
 use super::guard::{guarded, internal_error};
+use super::h2_answer::Unsent;
+use super::h2_body::{Intake, Rest, Taken};
 use super::h2_head::{check_head, declared, index_head};
 use super::http1::with_context;
-use super::memory::{FREE_BODY, Share};
 use super::scratch::{Reader, Writer};
 use super::stream::UNHEARD;
-use super::timer::{Timer, after};
+use super::timer::Timer;
 use crate::reply::Reply;
-use crate::road::{Answer, Entry, Peer, Ticket};
+use crate::road::{Answer, Entry, Peer, Pending, Ticket};
 use crate::tables::headers::Known;
 use crate::tables::routes::Verb;
-use crate::view::head::{HeadFault, HeadIndex, RequestHead};
+use crate::view::head::{HeadFault, RequestHead};
 
 const LATE_BODY: HeadFault = HeadFault { status: 408, text: "the request body took too long" };
 
 /// The peer has reset the stream or is gone: there is nobody to answer.
 #[derive(Debug)]
 pub(super) struct Reset;
+
+/// What is left of a stream, to be run as a task.
+pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// One stream's request while it is served.
 pub(super) struct Exchange2 {
@@ -43,28 +48,31 @@ pub(super) struct Exchange2 {
     /// Whether the answer's body is left out.
     pub(super) head_only: bool,
     pub(super) note: Option<Box<Note>>,
-    /// Whether the peer waits for leave to send the body.
-    expects: bool,
-    /// Whether the body's time is over.
-    late: bool,
+    /// What is still to be said of the body.
+    pub(super) rest: Rest,
 }
 
-/// How reading a body went.
-enum Taken {
-    Whole,
-    Outgrown,
-    NoMemory,
-    Late,
+/// A request that cannot be answered without waiting.
+enum Slow {
+    /// Its body is not there.
+    Body(Ticket, Intake, Box<Reader>),
+    /// Its call goes on.
+    Call(Pending),
+    /// Its answer is longer than the peer's windows.
+    Answer(Unsent),
+    /// It is answered, but its unread body is still to come.
+    Discard,
 }
 
-/// Serves one stream. The answer, or the silence after a reset, is h2's to send.
-pub(super) async fn serve(
-    service: Arc<Service>,
+/// Serves one stream as far as that needs no wait. The answer, or the silence after a reset, is h2's to send.
+pub(super) fn serve(
+    service: &Arc<Service>,
     peer: Peer,
     request: Request<RecvStream>,
     respond: SendResponse<Bytes>,
-) {
-    let mut reader = Reader::take(&service.road);
+    cx: &mut Context<'_>,
+) -> Option<Task> {
+    let (parts, mut body) = request.into_parts();
     let mut exchange = Exchange2 {
         writer: Writer::take(service.log.is_some()),
         peer,
@@ -72,79 +80,155 @@ pub(super) async fn serve(
         timer: Timer::default(),
         head_only: false,
         note: None,
-        expects: false,
-        late: false,
-        service,
+        rest: Rest::Comes,
+        service: Arc::clone(service),
     };
     exchange.writer.ex.begin();
-    let (parts, mut body) = request.into_parts();
-    let answer = exchange.receive(&parts, &mut body, &mut reader).await;
-    // One who waits for leave to send does not send after the answer, and one who was too slow gets no more time.
-    let comes = !exchange.late && !exchange.expects;
-    drop(parts);
-    reader.put();
-    let answered = match answer {
-        Ok(Answer::Done(reply)) => exchange.answer(&reply).await,
-        Ok(Answer::Pending(call)) => exchange.pending(call).await,
-        Err(reset) => Err(reset),
-    };
-    if answered.is_err() {
-        exchange.log(UNHEARD, 0);
+    match exchange.begin(parts, &mut body, cx) {
+        Ok(None) => {
+            exchange.writer.put();
+            None
+        }
+        Ok(Some(slow)) => Some(Box::pin(exchange.finish(slow, body))),
+        Err(Reset) => {
+            exchange.give_up();
+            None
+        }
     }
-    // A reset ends the stream; there is nothing left to do then.
-    if answered.is_ok() && comes {
-        exchange.discard(&mut body).await;
-    }
-    exchange.writer.put();
 }
 
 impl Exchange2 {
-    /// Takes the request in and carries it along the road.
-    async fn receive(
+    /// Serves the stream as far as that needs no wait, and says what is left.
+    fn begin(
         &mut self,
-        parts: &Parts,
+        parts: Parts,
         body: &mut RecvStream,
-        reader: &mut Reader,
-    ) -> Result<Answer, Reset> {
-        let indexed = index_head(parts, &mut reader.lines, self.service.limits());
-        let index = &indexed.index;
-        let head = RequestHead::new(&reader.lines, index);
-        self.expects = index.has(Known::Expect);
+        cx: &mut Context<'_>,
+    ) -> Result<Option<Slow>, Reset> {
+        let mut reader = Reader::take(&self.service.road);
+        let (entry, declared) = self.enter(parts, body, &mut reader);
+        let ticket = match entry {
+            Entry::Body(ticket) => ticket,
+            Entry::Answer(reply) => {
+                reader.put();
+                return self.begin_answer(&reply, body, cx);
+            }
+            Entry::Stream(call) => {
+                reader.put();
+                return Ok(Some(Slow::Call(call)));
+            }
+        };
+        let mut intake = Intake::new(declared, ticket.ceiling(), self.service.memory.share());
+        let answer = match self.poll_body(body, &mut intake, &mut reader, cx) {
+            Poll::Ready(Ok(taken)) => self.taken(taken, ticket, &mut reader, cx),
+            Poll::Ready(Err(Reset)) => {
+                reader.put();
+                return Err(Reset);
+            }
+            Poll::Pending => return Ok(Some(Slow::Body(ticket, intake, reader))),
+        };
+        reader.put();
+        let slow = match answer {
+            Answer::Done(reply) => self.begin_answer(&reply, body, cx)?,
+            Answer::Pending(call) => Some(Slow::Call(call)),
+        };
+        if slow.is_some() {
+            intake.release(body);
+        }
+        Ok(slow)
+    }
+
+    /// Answers as far as the peer's windows allow.
+    fn begin_answer(
+        &mut self,
+        reply: &Reply,
+        body: &RecvStream,
+        cx: &mut Context<'_>,
+    ) -> Result<Option<Slow>, Reset> {
+        if let Some(mut unsent) = self.answer_head(reply)?
+            && self.poll_unsent(&mut unsent, cx)?.is_pending()
+        {
+            return Ok(Some(Slow::Answer(unsent)));
+        }
+        Ok((self.rest == Rest::Comes && !body.is_end_stream()).then_some(Slow::Discard))
+    }
+
+    /// Sees the stream to its end.
+    async fn finish(mut self, slow: Slow, mut body: RecvStream) {
+        match self.go_on(slow, &mut body).await {
+            // A reset ends the stream; there is nothing left to do then.
+            Err(Reset) => return self.give_up(),
+            Ok(()) if self.rest == Rest::Comes => self.discard(&mut body).await,
+            Ok(()) => {}
+        }
+        self.writer.put();
+    }
+
+    async fn go_on(&mut self, slow: Slow, body: &mut RecvStream) -> Result<(), Reset> {
+        let (ticket, mut intake, mut reader) = match slow {
+            Slow::Body(ticket, intake, reader) => (ticket, intake, reader),
+            Slow::Call(call) => return self.pending(call).await,
+            Slow::Answer(mut unsent) => return poll_fn(|cx| self.poll_unsent(&mut unsent, cx)).await,
+            Slow::Discard => return Ok(()),
+        };
+        let taken = match poll_fn(|cx| self.poll_body(body, &mut intake, &mut reader, cx)).await {
+            Ok(taken) => taken,
+            Err(Reset) => {
+                reader.put();
+                return Err(Reset);
+            }
+        };
+        let answer = with_context(|cx| self.taken(taken, ticket, &mut reader, cx)).await;
+        reader.put();
+        intake.release(body);
+        // What a call goes on with is its own memory.
+        drop(intake);
+        match answer {
+            Answer::Done(reply) => self.answer(&reply).await,
+            Answer::Pending(call) => self.pending(call).await,
+        }
+    }
+
+    /// Gives up a stream that nobody listens to.
+    fn give_up(mut self) {
+        self.log(UNHEARD, 0);
+        self.writer.put();
+    }
+
+    /// Carries the head along the road. Also gives the length it declares.
+    fn enter(&mut self, parts: Parts, body: &RecvStream, reader: &mut Reader) -> (Entry, Option<u64>) {
+        let Reader { lines, index, .. } = reader;
+        let limits = self.service.limits();
+        let fits = index_head(&parts, lines, index, limits);
+        let head = RequestHead::new(lines, index);
         self.head_only = head.verb() == Verb::Head;
         self.note = self.service.log.is_some().then(|| Note::of(head));
-        if let Err(fault) = check_head(parts, &indexed, self.service.limits()) {
-            return Ok(Answer::Done(self.fault(fault)));
+        if index.has(Known::Expect) {
+            self.rest = Rest::Withheld;
         }
-        let declared = if body.is_end_stream() { Some(0) } else { declared(head, parts) };
-        let ex = &mut self.writer.ex;
-        let ticket = match guarded("head", || self.service.road.enter(head, declared, &self.peer, ex)) {
-            Some(Entry::Answer(reply)) => return Ok(Answer::Done(reply)),
-            Some(Entry::Body(ticket)) => ticket,
-            Some(Entry::Stream(call)) => return Ok(Answer::Pending(call)),
-            None => return Ok(Answer::Done(internal_error(head.verb(), &mut self.writer.ex))),
-        };
-        let mut share = self.service.memory.share();
-        let taken = self.collect(body, declared, ticket.ceiling(), reader, &mut share).await?;
-        let head = RequestHead::new(&reader.lines, index);
-        Ok(match taken {
-            Taken::Whole => with_context(|cx| self.post(index, ticket, reader, cx)).await,
-            Taken::Outgrown => Answer::Done(self.service.road.outgrown(head, &ticket, &mut self.writer.ex)),
-            Taken::NoMemory => Answer::Done(self.service.road.shed(head, &mut self.writer.ex)),
-            Taken::Late => {
-                self.late = true;
-                Answer::Done(self.fault(LATE_BODY))
-            }
+        if let Err(fault) = check_head(&parts, index, fits, limits) {
+            return (Entry::Answer(self.fault(fault)), None);
+        }
+        // `h2` has refused a stream that ends with a head which declares a body.
+        let declared = declared(head, &parts).or_else(|| body.is_end_stream().then_some(0));
+        let (road, peer, ex) = (&self.service.road, &self.peer, &mut self.writer.ex);
+        let entry = guarded("head", || road.enter(head, declared, peer, ex));
+        (entry.unwrap_or_else(|| Entry::Answer(internal_error(head.verb(), ex))), declared)
+    }
+
+    /// Carries the body along the road.
+    fn taken(&mut self, taken: Taken, ticket: Ticket, reader: &mut Reader, cx: &mut Context<'_>) -> Answer {
+        let head = RequestHead::new(&reader.lines, &reader.index);
+        Answer::Done(match taken {
+            Taken::Whole => return self.post(ticket, reader, cx),
+            Taken::Outgrown => self.service.road.outgrown(head, &ticket, &mut self.writer.ex),
+            Taken::NoMemory => self.service.road.shed(head, &mut self.writer.ex),
+            Taken::Late => self.fault(LATE_BODY),
         })
     }
 
-    fn post(
-        &mut self,
-        index: &HeadIndex,
-        ticket: Ticket,
-        reader: &mut Reader,
-        cx: &mut std::task::Context<'_>,
-    ) -> Answer {
-        let Reader { read, scratch, lines, .. } = reader;
+    fn post(&mut self, ticket: Ticket, reader: &mut Reader, cx: &mut Context<'_>) -> Answer {
+        let Reader { read, scratch, lines, index, .. } = reader;
         let len = read.len();
         // An empty body has left the buffer without storage, and padding must follow it all the same.
         read.reserve(len);
@@ -155,81 +239,6 @@ impl Exchange2 {
                 *scratch = road.scratch();
                 Answer::Done(internal_error(head.verb(), ex))
             })
-    }
-
-    /// Collects the body into the reader's buffer, releasing the stream's window as it goes.
-    async fn collect(
-        &mut self,
-        body: &mut RecvStream,
-        declared: Option<u64>,
-        ceiling: u64,
-        reader: &mut Reader,
-        share: &mut Share,
-    ) -> Result<Taken, Reset> {
-        let mut due = None;
-        let mut expects = self.expects;
-        let known = declared.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-        loop {
-            let data = match self.next_data(body, &mut expects, &mut due).await {
-                None => return Ok(Taken::Late),
-                Some(None) => return Ok(Taken::Whole),
-                Some(Some(Ok(data))) => data,
-                Some(Some(Err(_))) => return Err(Reset),
-            };
-            let len = reader.read.len() + data.len();
-            if u64::try_from(len).map_or(true, |len| len > ceiling) {
-                return Ok(Taken::Outgrown);
-            }
-            // The declared length is not believed before as much has come as every request may hold.
-            let hold = if len > FREE_BODY { len.max(known) } else { len };
-            if !share.cover(hold) {
-                return Ok(Taken::NoMemory);
-            }
-            if hold > len {
-                reader.read.reserve(hold);
-            }
-            reader.read.extend(&data);
-            // Fails only on a stream that has ended, whose window nobody needs.
-            let _ = body.flow_control().release_capacity(data.len());
-        }
-    }
-
-    /// The next piece of the body; `None` when its time is over. Leave to send it is given when there is a wait.
-    async fn next_data(
-        &mut self,
-        body: &mut RecvStream,
-        expects: &mut bool,
-        due: &mut Option<Instant>,
-    ) -> Option<Option<Result<Bytes, h2::Error>>> {
-        poll_fn(|cx| {
-            if let Poll::Ready(data) = body.poll_data(cx) {
-                return Poll::Ready(Some(data));
-            }
-            if std::mem::take(expects) {
-                let mut leave = Response::new(());
-                *leave.status_mut() = StatusCode::CONTINUE;
-                // Fails only on a stream that has ended; the next poll tells.
-                let _ = self.respond.send_informational(leave);
-            }
-            let timeout = self.service.limits().body_timeout;
-            self.timer.set(*due.get_or_insert_with(|| after(timeout)));
-            self.timer.poll(cx).map(|()| None)
-        })
-        .await
-    }
-
-    /// Takes what is left of a body that was answered unread, up to the bound: a stream that is dropped with its body still coming is
-    /// reset, and to some clients the reset overtakes the answer.
-    async fn discard(&mut self, body: &mut RecvStream) {
-        let mut left = usize::try_from(self.service.limits().drain).unwrap_or(usize::MAX);
-        let mut due = None;
-        while !body.is_end_stream() {
-            let Some(Some(Ok(data))) = self.next_data(body, &mut false, &mut due).await else { return };
-            let Some(rest) = left.checked_sub(data.len()) else { return };
-            left = rest;
-            // Fails only on a stream that has ended, whose window nobody needs.
-            let _ = body.flow_control().release_capacity(data.len());
-        }
     }
 
     /// The answer to a head that is not one of ours to judge. This is no rejection.

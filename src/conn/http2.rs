@@ -2,14 +2,15 @@
 //! road.
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use h2::Reason;
-use h2::server::{Builder, Connection};
+use h2::server::{Builder, Connection, SendResponse};
+use h2::{Reason, RecvStream};
+use http::Request;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
@@ -34,8 +35,8 @@ const RESET_MEMORY: Duration = Duration::from_secs(1);
 const PENDING_RESETS: usize = 20;
 /// Streams reset by us for the peer's faults: more end the connection.
 const FAULT_RESETS: usize = 1_024;
-
-type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// For how many streams a connection keeps room.
+const KEPT: usize = 4;
 
 /// Serves an HTTP/2 connection whose first bytes have been read already.
 pub(super) async fn serve<S>(handover: Handover<S>, first: Vec<u8>)
@@ -60,7 +61,7 @@ where
         peer,
         timer,
         stop,
-        tasks: Vec::new(),
+        accepted: Vec::new(),
         quiet_due: None,
         parting: false,
         signs,
@@ -86,6 +87,9 @@ fn builder(limits: &Limits) -> Builder {
     builder
 }
 
+/// A new stream.
+type Accepted = (Request<RecvStream>, SendResponse<Bytes>);
+
 struct Http2<S: AsyncRead + AsyncWrite + Unpin> {
     connection: Connection<Replay<S>, Bytes>,
     service: Arc<Service>,
@@ -93,7 +97,7 @@ struct Http2<S: AsyncRead + AsyncWrite + Unpin> {
     timer: Timer,
     stop: StopWatch,
     /// Streams that were accepted in one go.
-    tasks: Vec<Task>,
+    accepted: Vec<Accepted>,
     /// When a connection without streams has been quiet for too long.
     quiet_due: Option<Instant>,
     /// Whether the peer has been told to go.
@@ -159,10 +163,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
         loop {
             watch.look();
             match self.connection.poll_accept(cx) {
-                Poll::Ready(Some(Ok((request, respond)))) => {
+                Poll::Ready(Some(Ok(accepted))) => {
                     self.quiet_due = None;
-                    let task = h2_request::serve(Arc::clone(&self.service), self.peer, request, respond);
-                    self.tasks.push(Box::pin(task));
+                    self.accepted.push(accepted);
                     continue;
                 }
                 // `h2` has sent what there was to say.
@@ -171,14 +174,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
                     return Poll::Ready(());
                 }
                 Poll::Ready(None) => return Poll::Ready(()),
-                Poll::Pending if self.tasks.is_empty() => return Poll::Pending,
+                Poll::Pending if self.accepted.is_empty() => return Poll::Pending,
                 Poll::Pending => {}
             }
-            for mut task in self.tasks.drain(..) {
-                if task.as_mut().poll(cx).is_pending() {
+            for (request, respond) in self.accepted.drain(..) {
+                let slow = h2_request::serve(&self.service, self.peer, request, respond, cx);
+                if let Some(mut task) = slow
+                    && task.as_mut().poll(cx).is_pending()
+                {
                     tokio::spawn(task);
                 }
             }
+            self.accepted.shrink_to(KEPT);
         }
     }
 }

@@ -24,6 +24,7 @@ mod replay;
 mod h2_bell;
 mod http2;
 mod h2_head;
+mod h2_body;
 mod h2_request;
 mod h2_answer;
 mod h2_pending;
