@@ -6,14 +6,15 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use h2::{Reason, SendStream};
-use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 
 use super::guard::tell;
 use super::h2_request::{Exchange2, Reset};
+use super::scratch::Writer;
 use super::timer::after;
 use crate::base::clock::DATE_LEN;
 use crate::reply::head::fields;
-use crate::reply::{Content, Reply};
+use crate::reply::{Content, Exchange, Reply};
 
 /// Bodies up to this are copied, so that the exchange keeps its storage; longer ones are handed over.
 const COPIED: usize = 16 * 1024;
@@ -25,24 +26,40 @@ pub(super) struct Unsent {
     stalled: bool,
 }
 
-/// What nearly every answer is: a field that needs neither a check nor a copy.
-const JSON: &str = "application/json";
-
 thread_local! {
-    /// The last date sent.
-    static DATE: RefCell<HeaderValue> = const { RefCell::new(HeaderValue::from_static("")) };
+    /// The fields of a bare JSON answer, and the date in them.
+    static BARE: RefCell<([u8; DATE_LEN], HeaderMap)> = RefCell::default();
 }
 
-/// A date as a field's value. The answers of one second share it.
-fn date(now: &[u8; DATE_LEN]) -> HeaderValue {
-    DATE.with_borrow_mut(|date| {
-        if date.as_bytes() != now
-            && let Ok(value) = HeaderValue::from_bytes(now)
-        {
-            *date = value;
+/// The fields of a bare JSON answer, which every other JSON answer has too. They are copied: that is cheaper than to insert each.
+fn bare_fields(length: usize, now: &[u8; DATE_LEN]) -> HeaderMap {
+    BARE.with_borrow_mut(|(date, fields)| {
+        if date != now {
+            let reply = Reply::json(200);
+            (*date, *fields) = (*now, all_fields(&reply, &Exchange::new(false), Some(0), now));
         }
-        date.clone()
+        let mut fields = fields.clone();
+        fields.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        fields
     })
+}
+
+fn all_fields(reply: &Reply, exchange: &Exchange, length: Option<usize>, now: &[u8; DATE_LEN]) -> HeaderMap {
+    let mut all = HeaderMap::new();
+    if let Some(length) = length {
+        all.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    fields(reply, exchange, &mut |name, value| add(&mut all, name, value));
+    if let Ok(date) = HeaderValue::from_bytes(now) {
+        all.insert(header::DATE, date);
+    }
+    all
+}
+
+fn add(fields: &mut HeaderMap, name: &'static str, value: &[u8]) {
+    if let Ok(value) = HeaderValue::from_bytes(value) {
+        fields.append(HeaderName::from_static(name), value);
+    }
 }
 
 impl Exchange2 {
@@ -79,18 +96,21 @@ impl Exchange2 {
         let mut response = Response::new(());
         *response.status_mut() =
             StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let headers = response.headers_mut();
-        if let Some(length) = length {
-            headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-        }
-        fields(reply, &self.writer.ex, &mut |name, value| {
-            if (name, value) == ("content-type", JSON.as_bytes()) {
-                headers.append(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
-            } else if let Ok(value) = HeaderValue::from_bytes(value) {
-                headers.append(HeaderName::from_static(name), value);
+        let Writer { ex, date, .. } = &mut *self.writer;
+        *response.headers_mut() = match (reply.content, length) {
+            (Content::Json, Some(length)) => {
+                let mut all = bare_fields(length, date.now());
+                fields(reply, ex, &mut |name, value| {
+                    if name != "content-type" {
+                        add(&mut all, name, value);
+                    }
+                });
+                all
             }
-        });
-        headers.insert(header::DATE, date(self.writer.date.now()));
+            (Content::Json | Content::Empty | Content::EventStream, length) => {
+                all_fields(reply, ex, length, date.now())
+            }
+        };
         response
     }
 
