@@ -28,7 +28,7 @@ fn serve(road: Road) -> SocketAddr {
             loop {
                 let (stream, _) = listener.accept().await.expect("a client");
                 stream.set_nodelay(true).expect("a TCP option");
-                tokio::spawn(twolane::conn::serve(Arc::clone(&service), stream, Peer::default()));
+                tokio::spawn(twolane::conn::serve(Arc::clone(&service), stream, Peer::default(), ()));
             }
         });
     });

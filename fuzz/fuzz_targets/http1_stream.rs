@@ -123,7 +123,7 @@ async fn exchange(world: World, bytes: Vec<u8>, way: &Way) -> Vec<u8> {
     let (ours, theirs) = tokio::io::duplex(way.width);
     let (mut reader, mut writer) = tokio::io::split(ours);
     let started = Instant::now();
-    let serving = tokio::spawn(serve(service, theirs, Peer::default()));
+    let serving = tokio::spawn(serve(service, theirs, Peer::default(), ()));
     let mut answered = Vec::new();
     let write = async {
         let mut from = 0;

@@ -2,7 +2,8 @@
 //! is read while the peer does not take its answers.
 
 use std::convert::Infallible;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -13,6 +14,7 @@ use super::connection::{Connection, End, Fill, Flow};
 use super::framing::{Body, Frame};
 use super::guard::{guarded, internal_error};
 use super::memory::FREE_BODY;
+use super::pending::Course;
 use super::scratch::Reader;
 use super::timer::after;
 use crate::reply::Reply;
@@ -36,26 +38,30 @@ enum Batch {
 /// A request that cannot be answered without waiting.
 enum Slow {
     /// Its body is not there, or is not of the simple kind.
-    Body(Frame, Ticket),
+    Body(Box<Admitted>),
     /// Its call goes on.
-    Call(Frame, Pending),
+    Call(Box<Course>),
     /// It is answered, but its unread body is still to come.
     Discard(Body),
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
+/// A request whose body is wanted.
+struct Admitted {
+    frame: Frame,
+    ticket: Ticket,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<S> {
     /// Serves requests until the connection ends.
     pub(super) async fn serve_http1(&mut self) -> Flow<Infallible> {
         loop {
-            let dry = match with_context(|cx| self.batch(cx)).await? {
-                Batch::Dry => true,
-                Batch::Full => false,
-                Batch::Slow(slow) => {
-                    // Boxed, so that a connection at rest does not hold the room that only a waiting request needs.
-                    Box::pin(self.slow(slow)).await?;
-                    false
-                }
-            };
+            let batch = with_context(|cx| self.batch(cx)).await?;
+            let dry = matches!(batch, Batch::Dry);
+            if let Batch::Slow(slow) = batch
+                && let Some(course) = self.slow(slow).await?
+            {
+                self.pending(course).await?;
+            }
             self.flush().await?;
             self.rest();
             if dry {
@@ -135,12 +141,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
             Entry::Body(ticket) => ticket,
             Entry::Stream(call) => return Ok(Some(self.open_unread(at, frame, call))),
         };
-        let Some(len) = self.short_body(at, frame) else { return Ok(Some(Slow::Body(frame, ticket))) };
+        let Some(len) = self.short_body(at, frame) else {
+            return Ok(Some(Slow::Body(Box::new(Admitted { frame, ticket }))));
+        };
         let answer = self.post(ticket, len, cx);
         self.consume(at + len);
         match answer {
             Answer::Done(reply) => self.answer(frame, &reply, false).map(|()| None),
-            Answer::Pending(call) => Ok(Some(Slow::Call(frame, call))),
+            Answer::Pending(call) => Ok(Some(Slow::Call(Course::begin(frame, call)))),
         }
     }
 
@@ -171,22 +179,33 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
     fn open_unread(&mut self, at: usize, frame: Frame, call: Pending) -> Slow {
         self.consume(at);
         let persistence = if frame.body.is_empty() { frame.persistence } else { Persistence::Close };
-        Slow::Call(Frame { persistence, ..frame }, call)
+        Slow::Call(Course::begin(Frame { persistence, ..frame }, call))
     }
 
-    async fn slow(&mut self, slow: Slow) -> Flow<()> {
-        match slow {
-            Slow::Body(frame, ticket) => self.admitted(frame, ticket).await,
-            Slow::Call(frame, call) => self.pending(frame, call).await,
-            Slow::Discard(body) => {
-                self.flush_tail().await?;
-                self.discard(body).await
-            }
-        }
+    /// Waits for what a request needs before its call goes on. In a box, so that a connection at rest does not hold the room that only a
+    /// waiting request needs; no `async fn`, which would keep the room of its argument too.
+    fn slow(&mut self, slow: Slow) -> impl Future<Output = Flow<Option<Box<Course>>>> + Send {
+        type Boxed<'c> = Pin<Box<dyn Future<Output = Flow<Option<Box<Course>>>> + Send + 'c>>;
+        let (mut course, mut wait): (_, Option<Boxed<'_>>) = match slow {
+            Slow::Call(course) => (Some(course), None),
+            Slow::Body(admitted) => (None, Some(Box::pin(self.admitted(admitted)))),
+            Slow::Discard(body) => (None, Some(Box::pin(self.discard_behind(body)))),
+        };
+        poll_fn(move |cx| match &mut wait {
+            Some(wait) => wait.as_mut().poll(cx),
+            None => Poll::Ready(Ok(course.take())),
+        })
     }
 
-    /// Takes a body that is not there yet, and goes on with it.
-    async fn admitted(&mut self, frame: Frame, ticket: Ticket) -> Flow<()> {
+    /// Reads and drops a body whose request has been answered.
+    async fn discard_behind(&mut self, body: Body) -> Flow<Option<Box<Course>>> {
+        self.flush_tail().await?;
+        self.discard(body).await.map(|()| None)
+    }
+
+    /// Takes a body that is not there yet, and goes on with it: as far as its call, where that goes on.
+    async fn admitted(&mut self, admitted: Box<Admitted>) -> Flow<Option<Box<Course>>> {
+        let Admitted { frame, ticket } = *admitted;
         let at = self.reader().index.len();
         if frame.expects && !frame.body.is_empty() && self.waiting().len() == at {
             self.writer().out.extend_from_slice(CONTINUE);
@@ -201,10 +220,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                 self.consume(at + raw);
                 drop(share);
                 return match answer {
-                    Answer::Done(reply) => self.answer(frame, &reply, false),
+                    Answer::Done(reply) => self.answer(frame, &reply, false).map(|()| None),
                     Answer::Pending(call) => {
                         self.set_aside();
-                        self.pending(frame, call).await
+                        Ok(Some(Course::begin(frame, call)))
                     }
                 };
             }
@@ -212,7 +231,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
             Taken::NoMemory => service.road.shed(head, &mut writer.ex),
             Taken::Fault(fault) => return Err(self.fault(fault)),
         };
-        self.answer(frame, &reply, true)
+        self.answer(frame, &reply, true).map(|()| None)
     }
 
     /// Carries a request whose body lies behind its head along the road.

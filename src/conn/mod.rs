@@ -31,6 +31,7 @@ mod h2_pending;
 #[cfg(test)]
 mod tests;
 
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -97,29 +98,36 @@ impl Service {
     }
 }
 
-/// Serves one connection until it ends. Must run as a task of its own, inside a tokio runtime with time enabled.
-pub async fn serve<S>(service: Arc<Service>, io: S, peer: Peer)
+/// Serves one connection until it ends, and holds `place` as long. Must run as a task of its own, inside a tokio runtime with time enabled.
+///
+/// No `async fn`: that would keep the room of its arguments beside the connection that is made of them, and a server has many of them.
+pub fn serve<S, P>(service: Arc<Service>, io: S, peer: Peer, place: P) -> impl Future<Output = ()> + Send
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    P: Send,
 {
     let mut connection = Connection::new(service, io, peer);
-    let end = match protocol(&mut connection).await {
-        Ok(Protocol::Http2) => {
-            let (io, first) = connection.into_parts();
-            // Boxed, so that the connections that are not HTTP/2 do not pay for its size.
-            return Box::pin(http2::serve(io, first)).await;
-        }
-        Ok(Protocol::Http1 | Protocol::Undecided) => match connection.serve_http1().await {
+    async move {
+        let end = match protocol(&mut connection).await {
+            Ok(Protocol::Http2) => {
+                let (io, first) = connection.into_parts();
+                // Boxed, so that the connections that are not HTTP/2 do not pay for its size.
+                Box::pin(http2::serve(io, first)).await;
+                return drop(place);
+            }
+            Ok(Protocol::Http1 | Protocol::Undecided) => match connection.serve_http1().await {
+                Err(end) => end,
+                Ok(never) => match never {},
+            },
             Err(end) => end,
-            Ok(never) => match never {},
-        },
-        Err(end) => end,
-    };
-    connection.finish(end).await;
+        };
+        connection.finish(end).await;
+        drop(place);
+    }
 }
 
 /// Reads until the protocol is known, or until nothing more comes: HTTP/1.x then has the last word.
-async fn protocol<S: AsyncRead + AsyncWrite + Unpin + 'static>(
+async fn protocol<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     connection: &mut Connection<S>,
 ) -> Flow<Protocol> {
     loop {

@@ -44,7 +44,7 @@ const MOST_SETS: usize = 32;
 const MOST_LARGE: usize = 16 * 1024 * 1024;
 
 /// A set that can be kept.
-trait Kept {
+pub(super) trait Kept {
     /// Bytes of large storage held.
     fn large(&self) -> usize;
     /// Gives large storage back.

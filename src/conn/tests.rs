@@ -3,6 +3,7 @@
 mod http1;
 mod http2;
 mod pending;
+mod rest;
 mod stalled;
 
 use std::sync::Arc;
@@ -88,7 +89,7 @@ impl Client {
     fn new(limits: Limits) -> Self {
         let (service, finished) = service(limits);
         let (pipe, theirs) = tokio::io::duplex(64 * 1024);
-        let task = tokio::spawn(super::serve(Arc::clone(&service), theirs, Peer::default()));
+        let task = tokio::spawn(super::serve(Arc::clone(&service), theirs, Peer::default(), ()));
         Self { pipe, service, finished, task }
     }
 
@@ -156,13 +157,4 @@ fn call_http1(name: &str, arguments: &str, fields: &str) -> String {
 /// How often `needle` stands in `text`.
 fn count(text: &str, needle: &str) -> usize {
     text.matches(needle).count()
-}
-
-/// What a connection at rest holds on the heap, but for its timer and what the runtime keeps.
-#[test]
-fn a_connection_at_rest_is_small() {
-    let (service, _) = service(Limits::default());
-    let (pipe, _other) = tokio::io::duplex(64);
-    let connection = crate::conn::serve(service, pipe, Peer::default());
-    assert!(size_of_val(&connection) <= 512, "{}", size_of_val(&connection));
 }

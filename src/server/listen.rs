@@ -97,13 +97,10 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>, gate: G
         match accepted {
             Ok((stream, address, place)) => {
                 back_off = BACK_OFF.0;
-                let service = Arc::clone(&service);
-                tokio::spawn(async move {
-                    // A socket that is gone already will say so when it is read.
-                    let _ = stream.set_nodelay(true);
-                    crate::conn::serve(service, stream, Peer { address: Some(address), on_loopback }).await;
-                    drop(place);
-                });
+                // A socket that is gone already will say so when it is read.
+                let _ = stream.set_nodelay(true);
+                let peer = Peer { address: Some(address), on_loopback };
+                tokio::spawn(crate::conn::serve(Arc::clone(&service), stream, peer, place));
             }
             Err(error) if is_the_peers(&error) => {}
             Err(error) => {

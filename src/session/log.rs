@@ -97,6 +97,10 @@ impl Log {
 
     pub(super) fn push(&mut self, event: Bytes) {
         self.share.add(event.len());
+        if self.events.capacity() == 0 {
+            // Most streams of most sessions keep one event, and room for four would be most of what they take.
+            self.events.reserve_exact(1);
+        }
         self.events.push_back(event);
     }
 

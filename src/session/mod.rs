@@ -6,6 +6,7 @@ pub mod commons;
 pub mod event_id;
 pub mod flight;
 mod log;
+mod logs;
 pub mod subscriptions;
 mod streams;
 pub mod reader;

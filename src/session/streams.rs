@@ -1,7 +1,7 @@
 //! The streams of one session, made when it first needs one: what each has carried, who reads it, which calls are in flight. Everything
 //! here happens under the session's lock; what must happen after it is noted in [`After`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::task::Waker;
@@ -12,6 +12,7 @@ use super::commons::{Commons, Permit};
 use super::event_id::EventId;
 use super::flight::Flight;
 use super::log::{Kind, Life, Log, Place};
+use super::logs::Logs;
 use super::subscriptions::Subscriptions;
 use crate::events::topic::{Topic, Topics};
 use crate::reply::sse;
@@ -42,13 +43,13 @@ impl After {
 pub(super) struct Streams {
     commons: Arc<Commons>,
     tag: u32,
-    /// By number.
-    logs: BTreeMap<u64, Log>,
+    /// By number: a session has few, mostly one.
+    logs: Logs,
     readers: u64,
     flights: HashMap<u64, Arc<Flight>>,
     flown: u64,
-    /// How many of its calls run on without their client.
-    detached: Arc<AtomicU64>,
+    /// How many of its calls run on without their client. Made for the first one.
+    detached: Option<Arc<AtomicU64>>,
     pub(super) subscriptions: Subscriptions,
     pub(super) after: After,
 }
@@ -69,11 +70,11 @@ impl Streams {
         Self {
             commons: Arc::clone(commons),
             tag,
-            logs: BTreeMap::new(),
+            logs: Logs::default(),
             readers: 0,
             flights: HashMap::new(),
             flown: 0,
-            detached: Arc::default(),
+            detached: None,
             subscriptions: Subscriptions::new(commons),
             after: After::default(),
         }
@@ -101,8 +102,8 @@ impl Streams {
     }
 
     /// Leave for a call without a stream to run on.
-    pub(super) fn permit(&self) -> Option<Permit> {
-        Permit::take(&self.commons, &self.detached)
+    pub(super) fn permit(&mut self) -> Option<Permit> {
+        permit(&self.commons, &mut self.detached)
     }
 
     /// Opens the stream `number` and gives its reader. With `primed`, its first event has no data.
@@ -122,7 +123,7 @@ impl Streams {
 
     /// Looks for the stream that goes on after `event`.
     pub(super) fn find(&self, event: EventId) -> Found {
-        let Some(log) = self.logs.get(&event.stream).filter(|_| event.tag == self.tag) else {
+        let Some(log) = self.logs.get(event.stream).filter(|_| event.tag == self.tag) else {
             return Found::Lost;
         };
         if !log.continues_after(event.event) {
@@ -134,7 +135,7 @@ impl Streams {
 
     /// Lets a client come back to a stream, and gives its reader.
     pub(super) fn resume(&mut self, number: u64, next: u64) -> u64 {
-        if let Some(log) = self.logs.get_mut(&number) {
+        if let Some(log) = self.logs.get_mut(number) {
             if log.kind == Kind::Listen {
                 log.life = Life::Open;
             }
@@ -149,7 +150,7 @@ impl Streams {
     /// Puts a new reader in the place of whoever read the stream before.
     fn place(&mut self, number: u64, next: u64) -> u64 {
         self.readers += 1;
-        let Some(log) = self.logs.get_mut(&number) else { return self.readers };
+        let Some(log) = self.logs.get_mut(number) else { return self.readers };
         let old = log.place.replace(Place { reader: self.readers, next, cut: None, waker: None });
         self.after.wake.extend(old.and_then(|place| place.waker));
         self.after.wake.extend(log.writer.take());
@@ -172,13 +173,13 @@ impl Streams {
     }
 
     pub(super) fn get(&mut self, number: u64) -> Option<&mut Log> {
-        self.logs.get_mut(&number)
+        self.logs.get_mut(number)
     }
 
     /// Records an event.
     pub(super) fn append(&mut self, number: u64, json: &[u8]) {
         let tag = self.tag;
-        let Some(log) = self.logs.get_mut(&number).filter(|log| log.life == Life::Open) else { return };
+        let Some(log) = self.logs.get_mut(number).filter(|log| log.life == Life::Open) else { return };
         let event = frame(tag, number, log.end(), json);
         log.push(event);
         self.after.wake.extend(log.reader_waker());
@@ -188,7 +189,7 @@ impl Streams {
     /// Records a call's answer, and what is to take its place if it is longer than what is kept.
     pub(super) fn answer(&mut self, number: u64, json: &[u8], instead: impl FnOnce(usize) -> Vec<u8>) {
         let (tag, bounds) = (self.tag, &self.commons.bounds);
-        let Some(log) = self.logs.get_mut(&number).filter(|log| log.life == Life::Open) else { return };
+        let Some(log) = self.logs.get_mut(number).filter(|log| log.life == Life::Open) else { return };
         let event = frame(tag, number, log.end(), json);
         let kept = usize::try_from(bounds.all_bytes).unwrap_or(usize::MAX);
         let kept = kept.min(bounds.bytes).min(bounds.session_bytes);
@@ -204,7 +205,7 @@ impl Streams {
 
     /// Ends a stream; `answered` when its last event is its call's answer.
     pub(super) fn finish(&mut self, number: u64, answered: bool) {
-        let Some(log) = self.logs.get_mut(&number) else { return };
+        let Some(log) = self.logs.get_mut(number) else { return };
         log.finish(answered);
         self.after.wake.extend(log.reader_waker());
         self.forget_left();
@@ -214,16 +215,16 @@ impl Streams {
     pub(super) fn trim(&mut self, number: u64) {
         let commons = Arc::clone(&self.commons);
         let bounds = &commons.bounds;
-        if let Some(log) = self.logs.get_mut(&number) {
+        if let Some(log) = self.logs.get_mut(number) {
             log.trim(bounds);
         }
-        let over = |logs: &BTreeMap<u64, Log>| {
+        let over = |logs: &Logs| {
             commons.replay_bytes() > bounds.all_bytes
                 || logs.values().map(Log::bytes).sum::<usize>() > bounds.session_bytes
         };
         while over(&self.logs) {
             if let Some(oldest) = self.oldest_left() {
-                self.logs.remove(&oldest);
+                self.logs.remove(oldest);
             } else if !self.logs.values_mut().any(Log::forget_first) {
                 break;
             }
@@ -231,19 +232,19 @@ impl Streams {
     }
 
     fn oldest_left(&self) -> Option<u64> {
-        self.logs.iter().find(|(_, log)| log.is_left()).map(|(number, _)| *number)
+        self.logs.iter().find(|(_, log)| log.is_left()).map(|(number, _)| number)
     }
 
     /// A reader has gone. Its stream's call runs on, if it may; a stream that listened gives what it has told.
     pub(super) fn leave(&mut self, number: u64, reader: u64) -> Topics {
-        let Some(log) = self.logs.get_mut(&number) else { return Topics::NONE };
+        let Some(log) = self.logs.get_mut(number) else { return Topics::NONE };
         let Some(place) = log.place.take_if(|place| place.reader == reader) else { return Topics::NONE };
         let told = log.told;
         self.after.wake.extend(place.waker.into_iter().chain(log.writer.take()));
         match (log.kind, log.life) {
             (Kind::Call, Life::Open) => {
                 // A call that has ended its own connection has one already.
-                log.permit = log.permit.take().or_else(|| Permit::take(&self.commons, &self.detached));
+                log.permit = log.permit.take().or_else(|| permit(&self.commons, &mut self.detached));
                 if log.permit.is_none() {
                     self.after.given_up = true;
                     self.after.cancel.append(&mut log.flights);
@@ -260,7 +261,7 @@ impl Streams {
 
     /// The stream tells of a change.
     pub(super) fn note_told(&mut self, number: u64, topic: Topic) {
-        if let Some(log) = self.logs.get_mut(&number) {
+        if let Some(log) = self.logs.get_mut(number) {
             log.told = log.told.with(topic);
         }
     }
@@ -276,7 +277,7 @@ impl Streams {
         let left = self.logs.values().filter(|log| log.is_left()).count();
         for _ in self.commons.bounds.finished..left {
             if let Some(oldest) = self.oldest_left() {
-                self.logs.remove(&oldest);
+                self.logs.remove(oldest);
             }
         }
     }
@@ -284,7 +285,7 @@ impl Streams {
     /// Forgets finished streams whose time is over.
     pub(super) fn sweep(&mut self, now_ms: u64) {
         let keep = self.commons.bounds.finished_ms;
-        self.logs.retain(|_, log| match (&log.place, &mut log.life) {
+        self.logs.retain(|log| match (&log.place, &mut log.life) {
             (None, Life::Finished { at_ms, .. }) => {
                 now_ms.saturating_sub(*at_ms.get_or_insert(now_ms)) < keep
             }
@@ -294,7 +295,7 @@ impl Streams {
 
     /// The readers that listen, and their streams.
     fn listening(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.logs.iter().filter(|(_, log)| log.kind == Kind::Listen).filter_map(|(&number, log)| {
+        self.logs.iter().filter(|(_, log)| log.kind == Kind::Listen).filter_map(|(number, log)| {
             let place = log.place.as_ref().filter(|place| place.cut.is_none())?;
             Some((place.reader, number))
         })
@@ -308,7 +309,7 @@ impl Streams {
     /// Lets the newest stream look whether there is something for it.
     pub(super) fn wake_newest(&mut self) {
         if let Some(newest) = self.newest()
-            && let Some(log) = self.logs.get_mut(&newest)
+            && let Some(log) = self.logs.get_mut(newest)
         {
             self.after.wake.extend(log.reader_waker());
         }
@@ -316,7 +317,7 @@ impl Streams {
 
     /// Ends a stream's connection early, behind what has been sent.
     pub(super) fn cut(&mut self, number: u64, retry_ms: u64) {
-        let Some(log) = self.logs.get_mut(&number) else { return };
+        let Some(log) = self.logs.get_mut(number) else { return };
         let end = log.end();
         if let Some(place) = &mut log.place {
             place.cut.get_or_insert((end, retry_ms));
@@ -327,8 +328,8 @@ impl Streams {
     /// Ends the connection of a call's reader early, if the call may run on. Its leave to do so is kept: the client, which is told to come
     /// back, must not come back to nothing.
     pub(super) fn cut_call(&mut self, number: u64, retry_ms: u64, held: Option<Permit>) {
-        let Some(log) = self.logs.get_mut(&number).filter(|log| log.place.is_some()) else { return };
-        let permit = log.permit.take().or(held).or_else(|| Permit::take(&self.commons, &self.detached));
+        let Some(log) = self.logs.get_mut(number).filter(|log| log.place.is_some()) else { return };
+        let permit = log.permit.take().or(held).or_else(|| permit(&self.commons, &mut self.detached));
         log.permit = permit;
         if log.permit.is_some() {
             self.cut(number, retry_ms);
@@ -351,6 +352,10 @@ impl Streams {
         self.after.cancel.extend(self.flights.into_values());
         self.after
     }
+}
+
+fn permit(commons: &Arc<Commons>, detached: &mut Option<Arc<AtomicU64>>) -> Option<Permit> {
+    Permit::take(commons, detached.get_or_insert_default())
 }
 
 /// An event as it goes out.

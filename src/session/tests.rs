@@ -216,3 +216,12 @@ fn long_answers_give_way_to_short_ones() {
         }
     }
 }
+
+/// What a session keeps, and each of its streams, beside their events. These are whole sizes of the allocator's, or less: a little more is a
+/// quarter more.
+#[test]
+fn sessions_and_streams_at_rest_are_small() {
+    assert!(size_of::<Session>() <= 224 - 2 * size_of::<usize>(), "{}", size_of::<Session>());
+    assert!(size_of::<super::streams::Streams>() <= 256, "{}", size_of::<super::streams::Streams>());
+    assert!(size_of::<super::log::Log>() <= 256, "{}", size_of::<super::log::Log>());
+}

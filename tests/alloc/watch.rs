@@ -66,7 +66,7 @@ pub fn serve(road: Road, listener: TcpListener, connections: usize, watch: &Watc
         let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
         for _ in 0..connections {
             let (stream, _) = listener.accept().await.expect("a client");
-            let mut serving = pin!(twolane::conn::serve(Arc::clone(&service), stream, Peer::default()));
+            let mut serving = pin!(twolane::conn::serve(Arc::clone(&service), stream, Peer::default(), ()));
             std::future::poll_fn(|cx| watch.polled(|| serving.as_mut().poll(cx))).await;
         }
     });

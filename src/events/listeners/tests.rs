@@ -203,3 +203,9 @@ fn tasks_are_told_to_those_who_watch_them() {
     assert_eq!((listeners.len(), listeners.memory()), (0, 0));
     assert!(lock(&listeners.0.task_watchers).is_empty());
 }
+
+/// What the table keeps of each listener, beside the names that it watches.
+#[test]
+fn listeners_at_rest_are_small() {
+    assert!(size_of::<Listener>() <= 160 - 2 * size_of::<usize>(), "{}", size_of::<Listener>());
+}

@@ -103,7 +103,7 @@ impl Wireless {
     fn connect(&self, delivery: Delivery) -> (DuplexStream, impl Future<Output = ()> + Send + use<>) {
         let (client, inner) = tokio::io::duplex(BUFFER);
         let pieces = Pieces { inner, delivery, read: 0, paused: false };
-        (client, serve(Arc::clone(&self.service), pieces, Peer::default()))
+        (client, serve(Arc::clone(&self.service), pieces, Peer::default(), ()))
     }
 
     /// Sends bytes on an HTTP/1.1 connection, ends its own side, and reads all that comes.
