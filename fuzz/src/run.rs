@@ -126,7 +126,7 @@ impl Run {
         let changes = self.world.road.changes();
         changes.mark(marked.fold(Topics::NONE, Topics::with));
         uri.iter().for_each(|uri| changes.resource_updated(uri));
-        self.world.road.announce();
+        drop(self.world.road.announce());
         self.model.sessions.iter_mut().for_each(|session| session.owed |= topics & 7);
         if let Some(uri) = uri {
             self.model.sessions.iter_mut().for_each(|session| session.owe(uri));

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::changes::{Due, Updated};
 use super::topic::{Topic, Topics};
+use super::wakes::Wakes;
 use super::watched::{OwedNames, Watched};
 use crate::base::limits::Limits;
 
@@ -171,9 +172,9 @@ impl Listeners {
         Ok(Subscription { all: self.clone(), number, memory, listener })
     }
 
-    /// Owes everybody what it has asked for of `due`, and wakes those that are owed something new.
-    pub fn tell(&self, due: &Due) {
-        self.each(|listener, state| listener.owe(due, state));
+    /// Owes everybody what it has asked for of `due`, and gives those that are owed something new, to be woken.
+    pub fn tell(&self, due: &Due) -> Wakes {
+        self.each(|listener, state| listener.owe(due, state))
     }
 
     /// A task has changed.
@@ -196,24 +197,21 @@ impl Listeners {
     /// Ends all of them, those that are opened later too: each is told so after what it is owed.
     pub fn end_all(&self) {
         self.0.ended.store(true, Ordering::Release);
-        self.each(|_, state| !std::mem::replace(&mut state.ended, true));
+        drop(self.each(|_, state| !std::mem::replace(&mut state.ended, true)));
     }
 
-    /// Changes every listener's state, and wakes those of which `change` says that there is news.
-    fn each(&self, change: impl Fn(&Listener, &mut State) -> bool) {
-        let mut wakers = Vec::new();
+    /// Changes every listener's state, and gives those of which `change` says that there is news. No lock is held when they are woken.
+    fn each(&self, change: impl Fn(&Listener, &mut State) -> bool) -> Wakes {
+        let mut wakes = Wakes::default();
         for shard in &self.0.shards {
             for listener in lock(shard).values() {
                 let mut state = listener.state();
                 if change(listener, &mut state) {
-                    wakers.extend(state.waker.take());
+                    wakes.extend(state.waker.take());
                 }
             }
-            // No lock is held while foreign code may run.
-            for waker in wakers.drain(..) {
-                waker.wake();
-            }
         }
+        wakes
     }
 }
 

@@ -4,3 +4,4 @@ pub mod changes;
 pub mod listeners;
 pub mod topic;
 pub mod watched;
+pub mod wakes;

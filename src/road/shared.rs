@@ -12,6 +12,7 @@ use super::singleton::Singletons;
 use crate::base::clock::Clock;
 use crate::base::limits::Limits;
 use crate::events::changes::Changes;
+use crate::events::wakes::Wakes;
 use crate::reply::rejection::{Counters, Refusal, Scene, render};
 use crate::reply::{Allow, Exchange, Reply};
 use crate::tables::headers::Known;
@@ -110,9 +111,9 @@ impl Road {
         self.0.behind.changes()
     }
 
-    /// Tells clients what has changed since the last time.
-    pub fn announce(&self) {
-        self.0.behind.announce();
+    /// Tells clients what has changed since the last time, once they are woken.
+    pub fn announce(&self) -> Wakes {
+        self.0.behind.announce()
     }
 
     /// How many tasks are kept.
@@ -156,7 +157,7 @@ impl Road {
     /// streams of sessions that listen.
     pub fn start_draining(&self) {
         self.0.draining.store(true, Ordering::Release);
-        self.0.behind.announce();
+        drop(self.0.behind.announce());
         self.0.behind.listeners().end_all();
         self.0.behind.sessions().drain();
     }

@@ -2,7 +2,7 @@
 //! stream that listens pays it when it is read, and serving the list itself settles it too.
 
 use super::state::{Lifecycle, Session};
-use super::streams::Streams;
+use super::streams::{After, Streams};
 use crate::events::topic::{Topic, Topics};
 use crate::reply::json;
 
@@ -18,10 +18,11 @@ impl Session {
     }
 
     /// The client is to be told that these lists have changed. However often, it is told once.
-    pub(super) fn mark(&self, topics: Topics) {
-        if self.owed.mark(topics) {
-            self.with_made_streams(Streams::wake_newest);
+    pub(super) fn mark(&self, topics: Topics) -> Option<After> {
+        if !self.owed.mark(topics) {
+            return None;
         }
+        self.look_at_streams(Streams::wake_newest).map(|((), after)| after)
     }
 
     /// The client has been served the list itself.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::commons::{Commons, Permit};
 use super::id::SessionId;
 use super::requests::{ClientAnswer, Requests};
-use super::streams::Streams;
+use super::streams::{After, Streams};
 use crate::base::principal::{Principal, may_use};
 use crate::events::topic::{OwedTopics, Topics};
 use crate::tables::capabilities::Capabilities;
@@ -127,13 +127,17 @@ impl Session {
 
     /// Looks at the streams where they are made. `None` where they are not, or the session has ended.
     pub(super) fn with_made_streams<T>(&self, look: impl FnOnce(&mut Streams) -> T) -> Option<T> {
+        let (looked, after) = self.look_at_streams(look)?;
+        after.run();
+        Some(looked)
+    }
+
+    /// The same, and what is to be done now that the lock is free.
+    pub(super) fn look_at_streams<T>(&self, look: impl FnOnce(&mut Streams) -> T) -> Option<(T, After)> {
         let mut held = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let streams = held.as_mut()?;
         let looked = look(streams);
-        let after = std::mem::take(&mut streams.after);
-        drop(held);
-        after.run();
-        Some(looked)
+        Some((looked, std::mem::take(&mut streams.after)))
     }
 
     /// Leave for a call to run on without its client; `None` where as many do as may, or the session has ended.

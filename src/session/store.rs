@@ -12,6 +12,7 @@ use crate::base::limits::Limits;
 use crate::base::principal::Principal;
 use crate::events::changes::Updated;
 use crate::events::topic::Topics;
+use crate::events::wakes::Wakes;
 use crate::tables::versions::Revision;
 
 const SHARDS: usize = 16;
@@ -135,16 +136,22 @@ impl Sessions {
         ended
     }
 
-    /// Owes every client word that these lists have changed.
-    pub fn mark(&self, topics: Topics) {
-        self.each(|session| session.mark(topics));
+    /// Owes every client word that these lists have changed, and gives the streams that tell of it, to be woken.
+    pub fn mark(&self, topics: Topics) -> Wakes {
+        let mut wakes = Wakes::default();
+        self.each(|session| wakes.extend(session.mark(topics).into_iter().flat_map(|after| after.wake)));
+        wakes
     }
 
-    /// Owes every client word of these resources, as far as it subscribes to them.
-    pub fn resources_updated(&self, updated: &Updated) {
+    /// Owes every client word of these resources, as far as it subscribes to them, and gives the streams that tell of it, to be woken.
+    pub fn resources_updated(&self, updated: &Updated) -> Wakes {
+        let mut wakes = Wakes::default();
         if self.commons.subscribed() > 0 {
-            self.each(|session| session.resources_updated(updated));
+            self.each(|session| {
+                wakes.extend(session.resources_updated(updated).into_iter().flat_map(|after| after.wake));
+            });
         }
+        wakes
     }
 
     /// The server drains: from now on no stream listens any more.
@@ -154,7 +161,7 @@ impl Sessions {
     }
 
     /// Looks at every session, with no shard held: it may wake somebody.
-    fn each(&self, look: impl Fn(&Session)) {
+    fn each(&self, mut look: impl FnMut(&Session)) {
         for shard in &self.shards {
             let sessions: Vec<_> = lock(shard).values().cloned().collect();
             sessions.iter().for_each(|session| look(session));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::commons::Commons;
 use super::state::Session;
-use super::streams::Streams;
+use super::streams::{After, Streams};
 use crate::events::changes::Updated;
 
 /// Why a session may not subscribe.
@@ -127,13 +127,14 @@ impl Session {
     }
 
     /// The client is owed word of these resources, as far as it subscribes to them.
-    pub(super) fn resources_updated(&self, updated: &Updated) {
-        self.with_made_streams(|streams: &mut Streams| {
+    pub(super) fn resources_updated(&self, updated: &Updated) -> Option<After> {
+        let looked = self.look_at_streams(|streams: &mut Streams| {
             streams.subscriptions.mark(updated);
             if streams.subscriptions.owes() {
                 streams.wake_newest();
             }
         });
+        looked.map(|((), after)| after)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::base::limits::Limits;
 use crate::events::changes::Changes;
 use crate::events::listeners::Listeners;
 use crate::events::topic::Topics;
+use crate::events::wakes::Wakes;
 use crate::session::store::Sessions;
 use crate::tasks::Tasks;
 
@@ -86,18 +87,17 @@ impl Behind {
         self.registry.due()
     }
 
-    /// Tells everybody what has changed since the last time.
-    pub fn announce(&self) {
+    /// Owes everybody what has changed since the last time, and gives those that there is something for, to be woken.
+    pub fn announce(&self) -> Wakes {
         let due = self.changes().take();
-        if !due.is_empty() {
-            self.listeners.tell(&due);
-            if !due.topics.is_empty() {
-                self.sessions.mark(due.topics);
-            }
-            if !due.updated.is_empty() {
-                self.sessions.resources_updated(&due.updated);
-            }
+        let mut wakes = if due.is_empty() { Wakes::default() } else { self.listeners.tell(&due) };
+        if !due.topics.is_empty() {
+            wakes.join(self.sessions.mark(due.topics));
         }
+        if !due.updated.is_empty() {
+            wakes.join(self.sessions.resources_updated(&due.updated));
+        }
+        wakes
     }
 
     /// The tasks.
