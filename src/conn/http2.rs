@@ -8,9 +8,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use h2::server::{Builder, Connection, SendResponse};
-use h2::{Reason, RecvStream};
-use http::Request;
+use h2::Reason;
+use h2::server::{Builder, Connection};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
@@ -35,8 +34,6 @@ const RESET_MEMORY: Duration = Duration::from_secs(1);
 const PENDING_RESETS: usize = 20;
 /// Streams reset by us for the peer's faults: more end the connection.
 const FAULT_RESETS: usize = 1_024;
-/// For how many streams a connection keeps room.
-const KEPT: usize = 4;
 
 /// Serves an HTTP/2 connection whose first bytes have been read already.
 pub(super) async fn serve<S>(handover: Handover<S>, first: Vec<u8>)
@@ -61,7 +58,7 @@ where
         peer,
         timer,
         stop,
-        accepted: Vec::new(),
+        accepted: 0,
         quiet_due: None,
         parting: false,
         signs,
@@ -87,17 +84,14 @@ fn builder(limits: &Limits) -> Builder {
     builder
 }
 
-/// A new stream.
-type Accepted = (Request<RecvStream>, SendResponse<Bytes>);
-
 struct Http2<S: AsyncRead + AsyncWrite + Unpin> {
     connection: Connection<Replay<S>, Bytes>,
     service: Arc<Service>,
     peer: Peer,
     timer: Timer,
     stop: StopWatch,
-    /// Streams that were accepted in one go.
-    accepted: Vec<Accepted>,
+    /// Streams accepted, counted round and compared with the heads that have come.
+    accepted: u32,
     /// When a connection without streams has been quiet for too long.
     quiet_due: Option<Instant>,
     /// Whether the peer has been told to go.
@@ -157,16 +151,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
         self.quiet_due = None;
     }
 
-    /// Moves the connection and starts its new streams: all that have arrived are taken first and run then, so that their answers leave
-    /// in one write. One that does not answer at once becomes a task.
+    /// Moves the connection and serves its new streams. One that does not answer at once becomes a task.
+    ///
+    /// `h2` flushes whenever it is asked for a stream. While more of them have come, the answers of those before are held back, so that all
+    /// leave in one write.
     fn poll_streams(&mut self, watch: &Watch<'_>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut hold = false;
         loop {
             watch.look();
+            self.signs.hold(hold);
             match self.connection.poll_accept(cx) {
-                Poll::Ready(Some(Ok(accepted))) => {
+                Poll::Ready(Some(Ok((request, respond)))) => {
                     self.quiet_due = None;
-                    self.accepted.push(accepted);
-                    continue;
+                    let slow = h2_request::serve(&self.service, self.peer, request, respond, cx);
+                    if let Some(mut task) = slow
+                        && task.as_mut().poll(cx).is_pending()
+                    {
+                        tokio::spawn(task);
+                    }
+                    self.accepted = self.accepted.wrapping_add(1);
+                    hold = self.accepted != self.signs.heads();
                 }
                 // `h2` has sent what there was to say.
                 Poll::Ready(Some(Err(error))) => {
@@ -174,18 +178,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
                     return Poll::Ready(());
                 }
                 Poll::Ready(None) => return Poll::Ready(()),
-                Poll::Pending if self.accepted.is_empty() => return Poll::Pending,
-                Poll::Pending => {}
-            }
-            for (request, respond) in self.accepted.drain(..) {
-                let slow = h2_request::serve(&self.service, self.peer, request, respond, cx);
-                if let Some(mut task) = slow
-                    && task.as_mut().poll(cx).is_pending()
-                {
-                    tokio::spawn(task);
+                Poll::Pending => {
+                    // Not all heads become streams.
+                    self.accepted = self.signs.heads();
+                    if !self.signs.holds() || !std::mem::replace(&mut hold, false) {
+                        return Poll::Pending;
+                    }
                 }
             }
-            self.accepted.shrink_to(KEPT);
         }
     }
 }

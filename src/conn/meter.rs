@@ -33,17 +33,31 @@ pub(super) struct Meter {
     idle: u32,
     since: Instant,
     credit: u32,
+    heads: u32,
 }
 
 impl Meter {
     pub(super) fn new() -> Self {
-        Self { skip: PREFACE.len(), head: [0; 9], have: 0, idle: 0, since: Instant::now(), credit: 0 }
+        Self {
+            skip: PREFACE.len(),
+            head: [0; 9],
+            have: 0,
+            idle: 0,
+            since: Instant::now(),
+            credit: 0,
+            heads: 0,
+        }
     }
 
     /// Notes what was sent to the peer.
     pub(super) fn sent(&mut self, bytes: usize) {
         let earned = u32::try_from(bytes / PER_UPDATE).unwrap_or(MOST_CREDIT);
         self.credit = self.credit.saturating_add(earned).min(MOST_CREDIT);
+    }
+
+    /// How many HEADERS frames have begun, counted round.
+    pub(super) fn heads(&self) -> u32 {
+        self.heads
     }
 
     /// Notes what came from the peer. True when it is a flood.
@@ -73,7 +87,10 @@ impl Meter {
         let length = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
         self.skip = length;
         match kind {
-            HEADERS => self.credit = (self.credit + PER_REQUEST).min(MOST_CREDIT),
+            HEADERS => {
+                self.heads = self.heads.wrapping_add(1);
+                self.credit = (self.credit + PER_REQUEST).min(MOST_CREDIT);
+            }
             DATA if length > 0 || flags & END_STREAM != 0 => {}
             PRIORITY | WINDOW_UPDATE if self.credit > 0 => self.credit -= 1,
             _ => self.idle += 1,

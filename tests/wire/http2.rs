@@ -47,6 +47,36 @@ fn a_fast_answer_overtakes_a_slow_one() {
     }
 }
 
+/// Answers to what comes in one go leave together: short ones, long ones, and one behind which the others need not wait.
+#[test]
+fn many_answers_at_once() {
+    let server = Server::start();
+    let mut client = server.http2();
+    let mut lengths = [10, 300, 1_100, 3_000].repeat(8);
+    lengths.insert(15, 20_000);
+    for _ in 0..3 {
+        let gated = client.start(&messages::modern_call(99, "gate", json!({})));
+        let mut streams: Vec<_> = lengths
+            .iter()
+            .zip(0..)
+            .map(|(&length, id)| {
+                client.start(&messages::modern_call(id, "echo", json!({"message": "x".repeat(length)})))
+            })
+            .collect();
+        for (stream, (&length, id)) in streams.iter_mut().zip(lengths.iter().zip(0..)) {
+            assert_eq!(client.head(stream).status, 200);
+            let mut body = Vec::new();
+            while let Some(data) = client.data(stream) {
+                body.extend(data.unwrap());
+            }
+            let answer: Value = serde_json::from_slice(&body).unwrap();
+            let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+            assert_eq!((text.len(), &answer["id"]), (length, &json!(id)));
+        }
+        drop(gated);
+    }
+}
+
 /// However small the client's windows are, an answer arrives whole; and one that nobody reads holds up no other.
 #[test]
 fn small_windows() {
