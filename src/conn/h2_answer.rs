@@ -26,21 +26,29 @@ pub(super) struct Unsent {
     stalled: bool,
 }
 
-thread_local! {
-    /// The fields of a bare JSON answer, and the date in them.
-    static BARE: RefCell<([u8; DATE_LEN], HeaderMap)> = RefCell::default();
+/// The fields of a bare JSON answer, which every other JSON answer has too.
+#[derive(Default)]
+struct Bare {
+    date: [u8; DATE_LEN],
+    length: usize,
+    fields: HeaderMap,
 }
 
-/// The fields of a bare JSON answer, which every other JSON answer has too. They are copied: that is cheaper than to insert each.
+thread_local! {
+    /// The last ones. They are copied: that is cheaper than to insert each, and lengths are often the same.
+    static BARE: RefCell<Bare> = RefCell::default();
+}
+
 fn bare_fields(length: usize, now: &[u8; DATE_LEN]) -> HeaderMap {
-    BARE.with_borrow_mut(|(date, fields)| {
-        if date != now {
-            let reply = Reply::json(200);
-            (*date, *fields) = (*now, all_fields(&reply, &Exchange::new(false), Some(0), now));
+    BARE.with_borrow_mut(|bare| {
+        if bare.date != *now {
+            let fields = all_fields(&Reply::json(200), &Exchange::new(false), Some(length), now);
+            *bare = Bare { date: *now, length, fields };
+        } else if bare.length != length {
+            bare.fields.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+            bare.length = length;
         }
-        let mut fields = fields.clone();
-        fields.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-        fields
+        bare.fields.clone()
     })
 }
 
