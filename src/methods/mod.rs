@@ -126,7 +126,7 @@ pub fn serve(
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
-    if let Err(fault) = params::check(method, request.revision, request.all) {
+    if let Err(fault) = params::check(method, request.revision, request.all, &request.params) {
         return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault.to_string())));
     }
     let reply = match method {

@@ -21,7 +21,8 @@ pub(super) fn resume(
     request: &Request<'_, '_, '_>,
     context: &Context,
 ) -> Result<(), &'static str> {
-    if request.era() == Era::Legacy {
+    // Both are among the params that have no slot.
+    if request.era() == Era::Legacy || !request.params.others {
         return Ok(());
     }
     let member = |key| request.all.and_then(|params| params.get(key));

@@ -9,6 +9,7 @@ pub mod shape;
 pub mod client;
 mod answers;
 mod requests;
+mod usual;
 #[cfg(test)]
 mod tests;
 
@@ -17,13 +18,25 @@ use fault::Trace;
 
 use crate::tables::methods::Method;
 use crate::tables::versions::Revision;
+use crate::view::message::Params;
 use crate::view::node::Value;
 
-/// Checks the params of a request.
+/// Checks the params of a request. `slots` are those that they were read into.
 ///
 /// # Errors
 /// The first fault.
-pub fn check(method: Method, revision: Revision, params: Option<Value<'_, '_>>) -> Result<(), Fault> {
+#[inline]
+pub fn check(
+    method: Method,
+    revision: Revision,
+    params: Option<Value<'_, '_>>,
+    slots: &Params<'_, '_>,
+) -> Result<(), Fault> {
+    if usual::fit(method, revision, slots) { Ok(()) } else { walk(method, revision, params) }
+}
+
+#[inline(never)]
+fn walk(method: Method, revision: Revision, params: Option<Value<'_, '_>>) -> Result<(), Fault> {
     // Before initialize no revision is spoken: the one that is about to be.
     let revision = if method == Method::Initialize { negotiated(params) } else { revision };
     check_request(method.wire(), revision, params).unwrap_or(Ok(()))

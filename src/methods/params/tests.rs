@@ -1,8 +1,11 @@
 //! What a fault says, and that every method is known here. What is a fault at all is held to the official schemas by `tests/schemas`.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::schema::testing::with_value;
 use crate::tables::versions::Era;
+use crate::view::message::{JsonScratch, PADDING};
 
 fn fault(method: &str, revision: Revision, params: &str) -> String {
     with_value(params, |params| match check_request(method, revision, Some(params)) {
@@ -17,7 +20,7 @@ fn every_method_is_known() {
     for &method in Method::ALL {
         for &revision in Revision::ALL.iter().filter(|revision| method.eras().has(revision.era())) {
             let modern = revision.era() == Era::Modern;
-            let result = check(method, revision, None);
+            let result = check(method, revision, None, &Params::default());
             assert!(check_request(method.wire(), revision, None).is_some(), "{method:?}");
             assert!(result.is_err() || !modern, "{method:?} takes no _meta");
         }
@@ -96,7 +99,7 @@ fn initialize_is_judged_by_the_revision_it_comes_to() {
         let info = r#"{"name":"n","version":"1","title":5,"icons":5}"#;
         let params = format!(r#"{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{info}}}"#);
         with_value(&params, |params| {
-            check(Method::Initialize, Revision::NEWEST_LEGACY, Some(params))
+            walk(Method::Initialize, Revision::NEWEST_LEGACY, Some(params))
                 .map_err(|fault| fault.to_string())
         })
     };
@@ -136,5 +139,109 @@ fn notifications_that_do_not_fit() {
         assert!(fits("notifications/initialized", revision, "null"));
         assert!(!fits("notifications/initialized", revision, r#"{"_meta":5}"#));
         assert!(fits("notifications/other", revision, r#"{"_meta":5}"#));
+    }
+}
+
+fn text() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(&[r#""a""#, "1", "1.0", "1.5", "null", "{}", "[]", "true", r#"{"a":1}"#][..])
+}
+
+fn object(
+    keys: &'static [&'static str],
+    value: impl Strategy<Value = String>,
+) -> impl Strategy<Value = String> {
+    prop::collection::vec((prop::sample::select(keys), value), 0..5).prop_map(|members| {
+        let members: Vec<_> = members.iter().map(|(key, value)| format!("{key:?}:{value}")).collect();
+        format!("{{{}}}", members.join(","))
+    })
+}
+
+/// Params like those that are usual, and everything near them.
+fn params() -> impl Strategy<Value = String> {
+    let leaf = || text().prop_map(str::to_owned);
+    let info =
+        object(&["name", "version", "title"], prop_oneof![5 => Just(r#""a""#.to_owned()), 1 => leaf()]);
+    let capabilities =
+        object(&["sampling", "elicitation", "roots", "tasks"], prop_oneof![Just("{}".to_owned()), leaf()]);
+    let meta = (
+        prop_oneof![4 => Just(r#""2026-07-28""#.to_owned()), 1 => leaf()],
+        prop_oneof![4 => capabilities, 1 => leaf()],
+        prop_oneof![4 => info, 1 => leaf()],
+        object(
+            &["progressToken", "io.modelcontextprotocol/logLevel", "io.modelcontextprotocol/x", "a"],
+            leaf(),
+        ),
+        0..4_u8,
+    );
+    let meta = meta.prop_map(|(version, capabilities, info, others, lacks)| {
+        let mut meta = others[..others.len() - 1].to_owned();
+        for (at, (key, value)) in
+            [("protocolVersion", version), ("clientCapabilities", capabilities), ("clientInfo", info)]
+                .iter()
+                .enumerate()
+        {
+            if usize::from(lacks) != at {
+                let comma = if meta.len() > 1 { "," } else { "" };
+                meta.push_str(&format!("{comma}\"io.modelcontextprotocol/{key}\":{value}"));
+            }
+        }
+        meta + "}"
+    });
+    let others = object(
+        &["name", "uri", "cursor", "arguments", "requestState", "inputResponses", "task", "a"],
+        leaf(),
+    );
+    (others, prop::option::of(prop_oneof![8 => meta, 1 => leaf()])).prop_map(|(others, meta)| match meta {
+        Some(meta) if others.len() > 2 => format!("{},\"_meta\":{meta}}}", &others[..others.len() - 1]),
+        Some(meta) => format!("{{\"_meta\":{meta}}}"),
+        None => others,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// What is told from the slots alone is what the table would have told.
+    #[test]
+    fn the_usual_fits_the_table(params in params(), method in prop::sample::select(Method::ALL), newest in any::<bool>()) {
+        let mut text = format!("{{\"params\":{params}}}").into_bytes();
+        let len = text.len();
+        text.resize(len + PADDING, 0);
+        JsonScratch::new(16).parse(&mut text, len, |document| {
+            // A repeated key of the protocol's own is refused before.
+            let Ok(document) = document else { return Ok(()) };
+            let envelope = document.envelope();
+            for &revision in Revision::ALL.iter().filter(|revision| newest == (revision.era() == Era::Modern)) {
+                if usual::fit(method, revision, &envelope.args) {
+                    let walked = walk(method, revision, envelope.params);
+                    prop_assert!(walked.is_ok(), "{method:?} {revision:?} {params}: {walked:?}");
+                }
+            }
+            Ok(())
+        })?;
+    }
+}
+
+#[test]
+fn nearly_every_request_is_usual() {
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"sampling":{}},"progressToken":1}"#;
+    for (method, revision, params) in [
+        (Method::ToolsCall, Revision::V2026_07_28, format!(r#"{{"name":"a","arguments":{{"b":1}},{meta}}}"#)),
+        (Method::ToolsList, Revision::V2026_07_28, format!("{{{meta}}}")),
+        (Method::ToolsCall, Revision::V2025_11_25, r#"{"name":"a","arguments":{"b":1}}"#.to_owned()),
+        (
+            Method::ToolsCall,
+            Revision::V2025_11_25,
+            r#"{"name":"a","_meta":{"progressToken":"t"}}"#.to_owned(),
+        ),
+        (Method::Ping, Revision::V2025_03_26, "{}".to_owned()),
+    ] {
+        let mut text = format!("{{\"params\":{params}}}").into_bytes();
+        let len = text.len();
+        text.resize(len + PADDING, 0);
+        let usual = JsonScratch::new(16).parse(&mut text, len, |document| {
+            usual::fit(method, revision, &document.unwrap().envelope().args)
+        });
+        assert!(usual, "{method:?} {params}");
     }
 }

@@ -54,6 +54,8 @@ pub struct Params<'t, 'b> {
     pub cursor: Option<Value<'t, 'b>>,
     /// The members of `_meta`, when that is an object.
     pub fields: Meta<'t, 'b>,
+    /// Whether there are members beyond these, or a repeated one.
+    pub others: bool,
 }
 
 /// The members of `params._meta` that the protocol itself reads.
@@ -69,6 +71,8 @@ pub struct Meta<'t, 'b> {
     pub log_level: Option<Value<'t, 'b>>,
     /// `progressToken`, without prefix. A repeated one is no fault: the first counts.
     pub progress_token: Option<Value<'t, 'b>>,
+    /// Whether there are members beyond these, or a repeated one.
+    pub others: bool,
 }
 
 impl<'t, 'b> Envelope<'t, 'b> {
@@ -111,11 +115,11 @@ impl<'t, 'b> Params<'t, 'b> {
                 "arguments" => &mut params.arguments,
                 "taskId" => &mut params.task_id,
                 "protocolVersion" => &mut params.protocol_version,
-                "cursor" => {
-                    params.cursor.get_or_insert(value);
+                "cursor" if params.cursor.is_none() => &mut params.cursor,
+                _ => {
+                    params.others = true;
                     continue;
                 }
-                _ => continue,
             };
             fill(slot, key, value)?;
         }
@@ -133,8 +137,10 @@ impl<'t, 'b> Meta<'t, 'b> {
         let Some(object) = value.as_object() else { return Ok(meta) };
         for (key, value) in object {
             let Some(name) = key.strip_prefix(RESERVED) else {
-                if key == "progressToken" {
-                    meta.progress_token.get_or_insert(value);
+                if key == "progressToken" && meta.progress_token.is_none() {
+                    meta.progress_token = Some(value);
+                } else {
+                    meta.others = true;
                 }
                 continue;
             };
@@ -144,6 +150,7 @@ impl<'t, 'b> Meta<'t, 'b> {
                 "clientCapabilities" => &mut meta.client_capabilities,
                 "logLevel" => &mut meta.log_level,
                 _ => {
+                    meta.others = true;
                     others.add(key)?;
                     continue;
                 }
