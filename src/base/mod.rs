@@ -5,3 +5,4 @@ pub mod clock;
 pub mod error;
 pub mod limits;
 pub mod principal;
+pub mod swar;

@@ -1,5 +1,7 @@
 //! JSON written straight into the answer's buffer.
 
+use crate::base::swar::{WORD, any_below, any_is};
+
 /// Appends `text` as a JSON string: quotes, backslashes and control characters escaped, everything else as it is.
 pub fn write_str(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
@@ -8,41 +10,58 @@ pub fn write_str(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends the inside of a JSON string, without its quotes.
+/// Appends the inside of a JSON string, without its quotes. Whole blocks become vector code, which long texts want; in the rest eight bytes
+/// at once are told from those that need a closer look.
 pub fn write_str_part(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let (mut from, mut at) = (0, 0);
     while at < bytes.len() {
         at += plain_blocks(&bytes[at..]);
-        let end = bytes.len().min(at + BLOCK);
+        match bytes[at..].first_chunk() {
+            Some(word) if !needs_escape(*word) => {
+                at += WORD;
+                continue;
+            }
+            // The last few bytes are looked at together with those before.
+            None if bytes.last_chunk().is_some_and(|word| !needs_escape(*word)) => break,
+            Some(_) | None => {}
+        }
+        let end = bytes.len().min(at + WORD);
         while at < end {
             let byte = bytes[at];
             at += 1;
-            let class = ESCAPE[usize::from(byte)];
-            if class == 0 {
-                continue;
-            }
-            out.extend_from_slice(&bytes[from..at - 1]);
-            from = at;
-            if class == b'u' {
-                out.extend_from_slice(b"\\u00");
-                out.push(HEX[usize::from(byte >> 4)]);
-                out.push(HEX[usize::from(byte & 15)]);
-            } else {
-                out.extend_from_slice(&[b'\\', class]);
+            if ESCAPE[usize::from(byte)] != 0 {
+                out.extend_from_slice(&bytes[from..at - 1]);
+                from = at;
+                write_escape(out, byte);
             }
         }
     }
     out.extend_from_slice(&bytes[from..]);
 }
 
+fn write_escape(out: &mut Vec<u8>, byte: u8) {
+    match ESCAPE[usize::from(byte)] {
+        b'u' => {
+            out.extend_from_slice(b"\\u00");
+            out.push(HEX[usize::from(byte >> 4)]);
+            out.push(HEX[usize::from(byte & 15)]);
+        }
+        letter => out.extend_from_slice(&[b'\\', letter]),
+    }
+}
+
 const BLOCK: usize = 32;
 
-/// How many bytes from the front need no escape, in whole blocks: long texts seldom need any, and this loop becomes vector code.
+/// How many bytes from the front need no escape, in whole blocks.
 fn plain_blocks(bytes: &[u8]) -> usize {
     let escaped = |byte: u8| u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\');
     let plain = |block: &&[u8]| block.iter().fold(0, |any, &byte| any | escaped(byte)) == 0;
     BLOCK * bytes.chunks_exact(BLOCK).take_while(plain).count()
+}
+
+fn needs_escape(word: [u8; WORD]) -> bool {
+    any_below(word, 0x20) | any_is(word, b'"') | any_is(word, b'\\')
 }
 
 /// Appends `bytes` as a JSON string, invalid UTF-8 replaced and everything past `most` bytes cut: for diagnoses that repeat what a peer

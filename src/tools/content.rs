@@ -214,7 +214,7 @@ impl Content {
 }
 
 fn write_text(members: &mut Members<'_>, text: &str) {
-    members.text("type", "text");
+    members.rendered(b"\"type\":\"text\"");
     members.text("text", text);
 }
 

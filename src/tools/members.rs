@@ -16,8 +16,19 @@ impl<'o> Members<'o> {
         Self { out, first: true }
     }
 
-    /// Writes a comma where one is due and the name, and lends the buffer for the value.
-    pub(super) fn key(&mut self, name: &str) -> &mut Vec<u8> {
+    /// Writes a comma where one is due and the name, which needs no escapes, and lends the buffer for the value.
+    pub(super) fn key(&mut self, name: &'static str) -> &mut Vec<u8> {
+        debug_assert!(name.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\'));
+        let before: &[u8] = if self.first { b"\"" } else { b",\"" };
+        self.first = false;
+        for piece in [before, name.as_bytes(), b"\":"] {
+            self.out.extend_from_slice(piece);
+        }
+        self.out
+    }
+
+    /// The same for a name that is not ours.
+    pub(super) fn foreign_key(&mut self, name: &str) -> &mut Vec<u8> {
         self.comma();
         json::write_str(self.out, name);
         self.out.push(b':');
@@ -32,23 +43,23 @@ impl<'o> Members<'o> {
         }
     }
 
-    pub(super) fn text(&mut self, name: &str, value: &str) {
+    pub(super) fn text(&mut self, name: &'static str, value: &str) {
         json::write_str(self.key(name), value);
     }
 
-    pub(super) fn text_if(&mut self, name: &str, value: Option<&str>) {
+    pub(super) fn text_if(&mut self, name: &'static str, value: Option<&str>) {
         if let Some(value) = value {
             self.text(name, value);
         }
     }
 
-    pub(super) fn flag_if(&mut self, name: &str, value: Option<bool>) {
+    pub(super) fn flag_if(&mut self, name: &'static str, value: Option<bool>) {
         if let Some(value) = value {
             self.key(name).extend_from_slice(if value { b"true" } else { b"false" });
         }
     }
 
-    pub(super) fn value(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
+    pub(super) fn value(&mut self, name: &'static str, value: &(impl Serialize + ?Sized)) {
         write_value(self.key(name), value);
     }
 

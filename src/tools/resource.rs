@@ -38,7 +38,7 @@ pub(super) struct ResourceSpec {
 
 impl ResourceSpec {
     /// Appends the resource as `revision` lists it; `key` and `uri` say how it is found.
-    pub(super) fn write(&self, out: &mut Vec<u8>, key: &str, uri: &str, revision: Revision) {
+    pub(super) fn write(&self, out: &mut Vec<u8>, key: &'static str, uri: &str, revision: Revision) {
         out.push(b'{');
         let mut members = Members::new(out);
         members.text(key, uri);

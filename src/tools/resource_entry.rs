@@ -128,7 +128,7 @@ impl Listed for TemplateEntry {
     }
 }
 
-fn render(spec: &ResourceSpec, key: &str, uri: &str) -> Vec<Box<[u8]>> {
+fn render(spec: &ResourceSpec, key: &'static str, uri: &str) -> Vec<Box<[u8]>> {
     let render = |&revision| {
         let mut out = Vec::new();
         spec.write(&mut out, key, uri, revision);

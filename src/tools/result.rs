@@ -6,7 +6,7 @@ use crate::schema::Map;
 use crate::tables::versions::{Feature, Revision};
 
 use super::content::Content;
-use super::members::Members;
+use super::members::{Members, write_value};
 use super::produced::ProtocolError;
 
 /// What a call came to.
@@ -113,7 +113,7 @@ pub(super) fn write_meta(members: &mut Members<'_>, meta: Option<&Map>, own_meta
     inner.rendered(own_meta);
     for (key, value) in meta.into_iter().flatten() {
         if !key.starts_with(RESERVED) {
-            inner.value(key, value);
+            write_value(inner.foreign_key(key), value);
         }
     }
     out.push(b'}');

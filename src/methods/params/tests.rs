@@ -99,8 +99,7 @@ fn initialize_is_judged_by_the_revision_it_comes_to() {
         let info = r#"{"name":"n","version":"1","title":5,"icons":5}"#;
         let params = format!(r#"{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{info}}}"#);
         with_value(&params, |params| {
-            walk(Method::Initialize, Revision::NEWEST_LEGACY, Some(params))
-                .map_err(|fault| fault.to_string())
+            walk(Method::Initialize, Revision::NEWEST_LEGACY, Some(params)).map_err(|fault| fault.to_string())
         })
     };
     let title = Err("params.clientInfo.title must be a string".to_owned());

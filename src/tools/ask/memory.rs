@@ -42,7 +42,7 @@ impl Memory {
             answers.push(b'{');
             let mut each = Members::new(answers);
             for (key, json) in &self.answers {
-                each.key(key).extend_from_slice(json);
+                each.foreign_key(key).extend_from_slice(json);
             }
             answers.push(b'}');
         }
