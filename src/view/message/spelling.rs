@@ -69,6 +69,9 @@ impl Recorder {
     pub(super) fn record(&mut self, body: &[u8]) {
         self.text.clear();
         self.found.clear();
+        if is_plain(body) {
+            return;
+        }
         if body.len() <= 2 * WINDOW {
             self.record_in(body, 0, body.len());
         } else {
@@ -140,9 +143,61 @@ impl Recorder {
     }
 }
 
+/// Whether the body is one message whose id stands where clients put it and is no float: behind `jsonrpc` at the start, or last. A message
+/// with a second id is refused for that, so that nothing is missed.
+fn is_plain(body: &[u8]) -> bool {
+    const FIRST: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":";
+    const LAST: &[u8] = b",\"id\":";
+    if let Some(rest) = body.strip_prefix(FIRST) {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        return matches!(rest.get(digits), Some(b',' | b'"'));
+    }
+    let Some(rest) = body.strip_suffix(b"}").filter(|_| body.starts_with(b"{")) else { return false };
+    let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    // The bracket closes the root, so that whatever stands right before it is a member of the message; a key that only ends like this one
+    // would need a quote in it, and a backslash before that.
+    digits > 0 && rest[..rest.len() - digits].ends_with(LAST)
+}
+
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
         at += 1;
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+
+    #[test]
+    fn only_ids_that_are_no_floats_are_plain() {
+        for plain in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":"1.0","method":"ping"}"#,
+            r#"{"method":"ping","jsonrpc":"2.0","id":12}"#,
+            r#"{"params":{"id":1.0},"id":1}"#,
+        ] {
+            assert!(is_plain(plain.as_bytes()), "{plain}");
+        }
+        for looked_at in [
+            r#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1e2,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":-1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id": 1.0}"#,
+            r#"{"method":"ping","id":1.0}"#,
+            r#"{"method":"ping","id":1E05}"#,
+            r#"{"method":"ping","id":1 }"#,
+            r#"{"params":{"a":",\"id":1}"#,
+            r#"[{"id":1.0},{"id":1}"#,
+            r#"[{"id":1.0,"id":1}]"#,
+            r#"{"id":1.0,"a":1}"#,
+            r#"{"id":}"#,
+            "{}",
+            "}",
+            "",
+        ] {
+            assert!(!is_plain(looked_at.as_bytes()), "{looked_at}");
+        }
+    }
 }
