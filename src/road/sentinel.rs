@@ -5,9 +5,26 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::base::swar::{WORD, any_below, any_beyond_ascii, any_is};
+
 /// A header value that is not one: a control character, a byte outside ASCII, or a sentinel that does not decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed;
+
+/// Whether `value` stands for `text` as the usual values do: it is the same, has no tab, and is not wrapped. False says nothing.
+#[must_use]
+pub fn is_plainly(value: &[u8], text: &str) -> bool {
+    value == text.as_bytes() && is_visible(value) && !value.starts_with(b"=?")
+}
+
+/// Whether there is nothing but visible ASCII and spaces.
+fn is_visible(value: &[u8]) -> bool {
+    let visible = |word: [u8; WORD]| !any_below(word, b' ') && !any_is(word, 0x7f) && !any_beyond_ascii(word);
+    match (value.last_chunk(), value.as_chunks().0) {
+        (Some(last), words) => visible(*last) && words.iter().all(|word| visible(*word)),
+        (None, _) => value.iter().all(|byte| matches!(byte, b' '..=b'~')),
+    }
+}
 
 /// Checks a value that is compared as it stands: visible ASCII, space and tab.
 ///
@@ -63,6 +80,20 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn what_is_plain_decodes_to_itself(text in "[ -~]{0,20}[\\x00-\\x{80}]{0,2}[ -~]{0,20}") {
+            if is_plainly(text.as_bytes(), &text) {
+                let decoded = decode(text.as_bytes()).map(Cow::into_owned);
+                proptest::prop_assert_eq!(decoded.as_ref(), Ok(&text));
+                proptest::prop_assert_eq!(plain(text.as_bytes()), Ok(text.as_str()));
+            } else {
+                let odd = text.starts_with("=?") || text.bytes().any(|byte| !(b' '..=b'~').contains(&byte));
+                proptest::prop_assert!(odd);
+            }
+            let longer = text.clone() + "x";
+            proptest::prop_assert!(!is_plainly(text.as_bytes(), &longer));
+        }
+
         #[test]
         fn whatever_is_wrapped_reads_back(text: String) {
             let wrapped = format!("=?base64?{}?=", STANDARD.encode(&text));
