@@ -65,7 +65,7 @@ pub struct Request<'r, 't, 'b> {
     /// The method.
     pub method: Method,
     /// The params the protocol knows.
-    pub params: Params<'t, 'b>,
+    pub params: &'t Params<'t, 'b>,
     /// All of the params.
     pub all: Option<Value<'t, 'b>>,
     /// The revision it speaks.
@@ -126,7 +126,7 @@ pub fn serve(
     exchange: &mut Exchange,
     cx: &mut task::Context<'_>,
 ) -> Result<Outcome, Refusal<'static>> {
-    if let Err(fault) = params::check(method, request.revision, request.all, &request.params) {
+    if let Err(fault) = params::check(method, request.revision, request.all, request.params) {
         return Ok(Outcome::Done(error(exchange, request.id, INVALID_PARAMS, &fault.to_string())));
     }
     let reply = match method {

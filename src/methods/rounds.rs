@@ -109,10 +109,11 @@ mod tests {
     fn nothing_is_hashed_for_who_cannot_be_asked() {
         let asking = Arc::new(Asking::new(&Limits::default(), &[]));
         let clock = Clock::system();
+        let params = Params::default();
         let request = |revision| Request {
             id: Id::Unsigned(1),
             method: Method::ToolsCall,
-            params: Params::default(),
+            params: &params,
             all: None,
             revision,
             session: None,

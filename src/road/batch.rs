@@ -64,7 +64,7 @@ pub(super) fn serve<'r>(
         items: Vec::with_capacity(envelopes.len()),
         events: VecDeque::new(),
     };
-    for envelope in envelopes {
+    for envelope in &envelopes {
         run.exchange.body.clear();
         let item = element(run, behind, singletons, document, envelope, resolved, cx);
         batch.items.extend(item);
@@ -97,7 +97,7 @@ fn element<'r>(
     behind: &Behind,
     singletons: &Singletons<'_>,
     document: Document<'r, 'r>,
-    envelope: Envelope<'r, 'r>,
+    envelope: &'r Envelope<'r, 'r>,
     resolved: &Resolved,
     cx: &mut task::Context<'_>,
 ) -> Option<Item> {
@@ -140,7 +140,7 @@ fn pass<'r>(
         Message::Request { id, method, envelope } => {
             gate(method, resolved)?;
             let validated = validate::check(message)?;
-            let dispatched = run.dispatched((*id, method, *envelope), resolved, singletons);
+            let dispatched = run.dispatched((*id, method, envelope), resolved, singletons);
             Ok(match dispatch::request(behind, &validated, dispatched, run.slot, run.exchange, cx) {
                 Ok(Outcome::Done(_)) => Some(answer(run, Some(*id))),
                 Ok(Outcome::Pending(call)) => Some(Item::Call(Call::new(call, resolved.session.as_ref()))),

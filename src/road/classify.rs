@@ -15,19 +15,19 @@ pub enum Message<'t, 'b> {
         /// The method.
         method: &'b str,
         /// All of it.
-        envelope: Envelope<'t, 'b>,
+        envelope: &'t Envelope<'t, 'b>,
     },
     /// A string `method`, no `id`.
     Notification {
         /// The method.
         method: &'b str,
         /// All of it.
-        envelope: Envelope<'t, 'b>,
+        envelope: &'t Envelope<'t, 'b>,
     },
     /// No `method`, an `id`, and a `result` or an `error`.
-    Response(Envelope<'t, 'b>),
+    Response(&'t Envelope<'t, 'b>),
     /// Anything else.
-    Unknown(Envelope<'t, 'b>),
+    Unknown(&'t Envelope<'t, 'b>),
 }
 
 impl<'t, 'b> Message<'t, 'b> {
@@ -42,7 +42,7 @@ impl<'t, 'b> Message<'t, 'b> {
 
     /// All of the message.
     #[must_use]
-    pub const fn envelope(&self) -> &Envelope<'t, 'b> {
+    pub const fn envelope(&self) -> &'t Envelope<'t, 'b> {
         match self {
             Self::Request { envelope, .. } | Self::Notification { envelope, .. } => envelope,
             Self::Response(envelope) | Self::Unknown(envelope) => envelope,
@@ -55,7 +55,7 @@ impl<'t, 'b> Message<'t, 'b> {
 /// # Errors
 /// `invalid_id`, when a message with a method has an id that is neither a string nor an integer.
 pub fn step<'t>(
-    envelope: Envelope<'t, 't>,
+    envelope: &'t Envelope<'t, 't>,
     spellings: Spellings<'t>,
 ) -> Result<Message<'t, 't>, Refusal<'static>> {
     match (envelope.method.and_then(|method| method.as_str()), envelope.id) {

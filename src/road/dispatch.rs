@@ -29,7 +29,7 @@ pub struct Dispatched<'r, 't, 'b> {
     /// The method's name.
     pub method: &'b str,
     /// All of the message.
-    pub envelope: Envelope<'t, 'b>,
+    pub envelope: &'t Envelope<'t, 'b>,
     /// The revision.
     pub revision: Revision,
     /// The session, where there is one.
@@ -64,7 +64,7 @@ pub fn request(
             let request = Request {
                 id,
                 method,
-                params: envelope.args,
+                params: &envelope.args,
                 all: envelope.params,
                 revision,
                 session,

@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
                 )?;
                 let validated = validate::check(message)?;
                 let resolved = Resolved { revision, session: None, now_ms: 0 };
-                self.dispatch(behind, singletons, &validated, (*id, method, *envelope), &resolved, cx)
+                self.dispatch(behind, singletons, &validated, (*id, method, envelope), &resolved, cx)
             }
             Message::Notification { method, envelope } => {
                 header_binding::check_notification(&self.head, method, &envelope.args)?;
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
         let resolved = Resolved { revision, session, now_ms };
         match message {
             Message::Request { id, method, envelope } => {
-                self.dispatch(behind, singletons, &validated, (*id, method, *envelope), &resolved, cx)
+                self.dispatch(behind, singletons, &validated, (*id, method, envelope), &resolved, cx)
             }
             Message::Notification { method, envelope } => {
                 let session = resolved.session.as_ref();
@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
         behind: &Behind,
         singletons: &Singletons<'a>,
         validated: &Validated,
-        request: (Id<'r>, &'r str, Envelope<'r, 'r>),
+        request: (Id<'r>, &'r str, &'r Envelope<'r, 'r>),
         resolved: &Resolved,
         cx: &mut task::Context<'_>,
     ) -> Result<Answer, Refusal<'r>> {
@@ -298,7 +298,7 @@ impl<'a> Run<'a> {
 
     pub(super) fn dispatched<'r, 's>(
         &self,
-        (id, method, envelope): (Id<'r>, &'r str, Envelope<'r, 'r>),
+        (id, method, envelope): (Id<'r>, &'r str, &'r Envelope<'r, 'r>),
         resolved: &'s Resolved,
         singletons: &'s Singletons<'a>,
     ) -> Dispatched<'s, 'r, 'r>

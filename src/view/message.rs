@@ -77,8 +77,10 @@ impl JsonScratch {
                 self.recorder.link(&tape.0, self.buffers.structural_indexes());
                 let root = Value::new(&tape.0);
                 let spellings = self.recorder.spellings(tape.0.len());
-                let document = Envelope::read(root).map(|envelope| Document { root, envelope, spellings });
-                let result = then(document);
+                let result = match Envelope::read(root) {
+                    Ok(envelope) => then(Ok(Document { root, envelope: &envelope, spellings })),
+                    Err(fault) => then(Err(fault)),
+                };
                 self.tape = tape.reset();
                 result
             }
@@ -113,7 +115,7 @@ impl JsonScratch {
 #[derive(Debug, Clone, Copy)]
 pub struct Document<'t, 'b> {
     root: Value<'t, 'b>,
-    envelope: Envelope<'t, 'b>,
+    envelope: &'t Envelope<'t, 'b>,
     spellings: Spellings<'t>,
 }
 
@@ -126,7 +128,7 @@ impl<'t, 'b> Document<'t, 'b> {
 
     /// The protocol's own members of an object; of any other root an envelope with nothing in it.
     #[must_use]
-    pub const fn envelope(&self) -> Envelope<'t, 'b> {
+    pub const fn envelope(&self) -> &'t Envelope<'t, 'b> {
         self.envelope
     }
 

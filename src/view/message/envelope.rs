@@ -97,67 +97,64 @@ impl<'t, 'b> Envelope<'t, 'b> {
             fill(slot, key, value)?;
         }
         if let Some(params) = envelope.params {
-            envelope.args = Params::read(params)?;
+            envelope.args.read(params)?;
         }
         Ok(envelope)
     }
 }
 
 impl<'t, 'b> Params<'t, 'b> {
-    fn read(value: Value<'t, 'b>) -> Result<Self, JsonFault> {
-        let mut params = Self::default();
-        let Some(object) = value.as_object() else { return Ok(params) };
-        for (key, value) in object {
+    /// Reads into slots that are empty yet: moving them would take as long as filling them.
+    fn read(&mut self, value: Value<'t, 'b>) -> Result<(), JsonFault> {
+        for (key, value) in value.as_object().into_iter().flatten() {
             let slot = match key {
-                "_meta" => &mut params.meta,
-                "name" => &mut params.name,
-                "uri" => &mut params.uri,
-                "arguments" => &mut params.arguments,
-                "taskId" => &mut params.task_id,
-                "protocolVersion" => &mut params.protocol_version,
-                "cursor" if params.cursor.is_none() => &mut params.cursor,
+                "_meta" => &mut self.meta,
+                "name" => &mut self.name,
+                "uri" => &mut self.uri,
+                "arguments" => &mut self.arguments,
+                "taskId" => &mut self.task_id,
+                "protocolVersion" => &mut self.protocol_version,
+                "cursor" if self.cursor.is_none() => &mut self.cursor,
                 _ => {
-                    params.others = true;
+                    self.others = true;
                     continue;
                 }
             };
             fill(slot, key, value)?;
         }
-        if let Some(meta) = params.meta {
-            params.fields = Meta::read(meta)?;
+        match self.meta {
+            Some(meta) => self.fields.read(meta),
+            None => Ok(()),
         }
-        Ok(params)
     }
 }
 
 impl<'t, 'b> Meta<'t, 'b> {
-    fn read(value: Value<'t, 'b>) -> Result<Self, JsonFault> {
-        let mut meta = Self::default();
-        let mut others = Others::default();
-        let Some(object) = value.as_object() else { return Ok(meta) };
-        for (key, value) in object {
+    fn read(&mut self, value: Value<'t, 'b>) -> Result<(), JsonFault> {
+        let mut others = None;
+        for (key, value) in value.as_object().into_iter().flatten() {
             let Some(name) = key.strip_prefix(RESERVED) else {
-                if key == "progressToken" && meta.progress_token.is_none() {
-                    meta.progress_token = Some(value);
+                if key == "progressToken" && self.progress_token.is_none() {
+                    self.progress_token = Some(value);
                 } else {
-                    meta.others = true;
+                    self.others = true;
                 }
                 continue;
             };
             let slot = match name {
-                "protocolVersion" => &mut meta.protocol_version,
-                "clientInfo" => &mut meta.client_info,
-                "clientCapabilities" => &mut meta.client_capabilities,
-                "logLevel" => &mut meta.log_level,
+                "protocolVersion" => &mut self.protocol_version,
+                "clientInfo" => &mut self.client_info,
+                "clientCapabilities" => &mut self.client_capabilities,
+                "logLevel" => &mut self.log_level,
                 _ => {
-                    meta.others = true;
-                    others.add(key)?;
+                    self.others = true;
+                    others.get_or_insert_with(Others::default).add(key)?;
                     continue;
                 }
             };
             fill(slot, key, value)?;
         }
-        Ok(meta)
+        Ok(())
     }
 }
 
