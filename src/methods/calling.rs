@@ -88,6 +88,6 @@ fn client<'a>(request: &Request<'a, 'a, 'a>) -> Option<(&'a str, &'a str)> {
     if let Some(session) = request.session {
         return Some((&session.client.name, &session.client.version));
     }
-    let info = request.params.fields.client_info?;
-    Some((info.get("name")?.as_str()?, info.get("version")?.as_str()?))
+    let client = request.params.fields.client;
+    client.name.zip(client.version)
 }

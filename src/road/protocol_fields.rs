@@ -8,8 +8,8 @@ use crate::reply::rejection::{Fault, Refusal, quote};
 use crate::tables::levels::LogLevel;
 use crate::tables::rejection::Rejection;
 use crate::tables::versions::{Era, Revision};
-use crate::view::message::Params;
-use crate::view::node::Value;
+use crate::view::message::{Client, Params};
+use crate::view::node::{Kind, Value};
 
 /// What `data` repeats of a version, in bytes: no version is nearly as long.
 const MOST_DATA: usize = 10_000;
@@ -62,7 +62,7 @@ pub fn check<'b>(
         return Err(invalid("params._meta needs the object io.modelcontextprotocol/clientCapabilities"));
     }
     if let Some(info) = fields.client_info {
-        check_client_info(info)?;
+        check_client_info(info, fields.client)?;
     }
     if let Some(level) = fields.log_level
         && level.as_str().and_then(LogLevel::from_wire).is_none()
@@ -80,9 +80,8 @@ pub fn check<'b>(
     Ok(Fields { version, revision })
 }
 
-fn check_client_info(info: Value<'_, '_>) -> Result<(), Refusal<'static>> {
-    let text = |key| info.get(key).and_then(|value| value.as_str()).is_some();
-    if info.as_object().is_some() && text("name") && text("version") {
+fn check_client_info(info: Value<'_, '_>, client: Client<'_>) -> Result<(), Refusal<'static>> {
+    if info.kind() == Kind::Object && client.name.is_some() && client.version.is_some() {
         Ok(())
     } else {
         Err(invalid(

@@ -9,7 +9,7 @@ pub(crate) mod tests;
 use simd_json::{Buffers, Node, Tape};
 
 use super::node::Value;
-pub use envelope::{Envelope, Meta, Params};
+pub use envelope::{Client, Envelope, Meta, Params};
 pub use fault::JsonFault;
 use spelling::Recorder;
 pub use spelling::{LONGEST_ID, Spellings};
@@ -77,10 +77,9 @@ impl JsonScratch {
                 self.recorder.link(&tape.0, self.buffers.structural_indexes());
                 let root = Value::new(&tape.0);
                 let spellings = self.recorder.spellings(tape.0.len());
-                let result = match Envelope::read(root) {
-                    Ok(envelope) => then(Ok(Document { root, envelope: &envelope, spellings })),
-                    Err(fault) => then(Err(fault)),
-                };
+                let mut envelope = Envelope::default();
+                let read = envelope.read_into(root);
+                let result = then(read.map(|()| Document { root, envelope: &envelope, spellings }));
                 self.tape = tape.reset();
                 result
             }

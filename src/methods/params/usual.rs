@@ -5,7 +5,7 @@ use super::client::CAPABILITIES;
 use super::shape::LONGEST_TOKEN;
 use crate::tables::methods::Method;
 use crate::tables::versions::{Era, Revision};
-use crate::view::message::{Meta, Params};
+use crate::view::message::{Client, Meta, Params};
 use crate::view::node::{Kind, Value};
 
 /// Whether the params are the usual ones of this method.
@@ -43,17 +43,16 @@ fn meta_fits(revision: Revision, params: &Params<'_, '_>) -> bool {
 }
 
 fn has_token_alone(fields: &Meta<'_, '_>) -> bool {
-    let Meta { protocol_version, client_info, client_capabilities, log_level, progress_token, others } =
-        fields;
-    let reserved = [protocol_version, client_info, client_capabilities, log_level];
-    !others && reserved.iter().all(|field| field.is_none()) && token_fits(*progress_token)
+    let reserved =
+        [fields.protocol_version, fields.client_info, fields.client_capabilities, fields.log_level];
+    !fields.others && reserved.iter().all(Option::is_none) && token_fits(fields.progress_token)
 }
 
 fn modern(revision: Revision, fields: &Meta<'_, '_>) -> bool {
     !fields.others
         && fields.log_level.is_none()
         && is(fields.protocol_version, Kind::String)
-        && fields.client_info.is_none_or(is_name_and_version)
+        && fields.client_info.is_none_or(|info| is_name_and_version(info, fields.client))
         && fields.client_capabilities.is_some_and(|capabilities| {
             capabilities.as_object().is_some_and(|object| object.is_empty())
                 || CAPABILITIES.check::<()>(revision, capabilities).is_ok()
@@ -68,21 +67,8 @@ fn token_fits(token: Option<Value<'_, '_>>) -> bool {
 }
 
 /// An implementation that says nothing else of itself.
-fn is_name_and_version(info: Value<'_, '_>) -> bool {
-    let Some(object) = info.as_object() else { return false };
-    let (mut name, mut version) = (false, false);
-    for (key, value) in object {
-        let seen = match key {
-            "name" => &mut name,
-            "version" => &mut version,
-            _ => return false,
-        };
-        if *seen || value.kind() != Kind::String {
-            return false;
-        }
-        *seen = true;
-    }
-    name && version
+fn is_name_and_version(info: Value<'_, '_>, client: Client<'_>) -> bool {
+    info.kind() == Kind::Object && client.name.is_some() && client.version.is_some() && !client.others
 }
 
 fn is(value: Option<Value<'_, '_>>, kind: Kind) -> bool {

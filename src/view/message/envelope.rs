@@ -65,6 +65,8 @@ pub struct Meta<'t, 'b> {
     pub protocol_version: Option<Value<'t, 'b>>,
     /// `io.modelcontextprotocol/clientInfo`.
     pub client_info: Option<Value<'t, 'b>>,
+    /// The members of that, when it is an object.
+    pub client: Client<'b>,
     /// `io.modelcontextprotocol/clientCapabilities`.
     pub client_capabilities: Option<Value<'t, 'b>>,
     /// `io.modelcontextprotocol/logLevel`.
@@ -75,6 +77,33 @@ pub struct Meta<'t, 'b> {
     pub others: bool,
 }
 
+/// The members of `clientInfo` that the protocol itself reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Client<'b> {
+    /// `name`, if it is a string. A repeated one is no fault: the first counts.
+    pub name: Option<&'b str>,
+    /// `version`, likewise.
+    pub version: Option<&'b str>,
+    /// Whether there are members beyond these, a repeated one, or one that is no string.
+    pub others: bool,
+}
+
+impl<'b> Client<'b> {
+    fn read(value: Value<'_, 'b>) -> Self {
+        let mut client = Self::default();
+        let (mut named, mut versioned) = (false, false);
+        for (key, value) in value.as_object().into_iter().flatten() {
+            match key {
+                "name" if !named => (named, client.name) = (true, value.as_str()),
+                "version" if !versioned => (versioned, client.version) = (true, value.as_str()),
+                _ => client.others = true,
+            }
+        }
+        client.others |= named != client.name.is_some() || versioned != client.version.is_some();
+        client
+    }
+}
+
 impl<'t, 'b> Envelope<'t, 'b> {
     /// Reads one message: a whole body, or an element of a batch.
     ///
@@ -82,39 +111,45 @@ impl<'t, 'b> Envelope<'t, 'b> {
     /// [`JsonFault::DuplicatedKey`] where one of the protocol's own keys comes twice.
     pub fn read(value: Value<'t, 'b>) -> Result<Self, JsonFault> {
         let mut envelope = Self::default();
-        let Some(object) = value.as_object() else { return Ok(envelope) };
-        envelope.object = true;
+        envelope.read_into(value)?;
+        Ok(envelope)
+    }
+
+    /// The same into slots that are empty yet: to move them would take as long as to fill them.
+    pub(super) fn read_into(&mut self, value: Value<'t, 'b>) -> Result<(), JsonFault> {
+        let Some(object) = value.as_object() else { return Ok(()) };
+        self.object = true;
         for (key, value) in object {
-            let slot = match key {
-                "jsonrpc" => &mut envelope.jsonrpc,
-                "id" => &mut envelope.id,
-                "method" => &mut envelope.method,
-                "params" => &mut envelope.params,
-                "result" => &mut envelope.result,
-                "error" => &mut envelope.error,
+            // The length first: it tells nearly all keys apart.
+            let slot = match key.len() {
+                2 if key == "id" => &mut self.id,
+                5 if key == "error" => &mut self.error,
+                6 if key == "method" => &mut self.method,
+                6 if key == "params" => &mut self.params,
+                6 if key == "result" => &mut self.result,
+                7 if key == "jsonrpc" => &mut self.jsonrpc,
                 _ => continue,
             };
             fill(slot, key, value)?;
         }
-        if let Some(params) = envelope.params {
-            envelope.args.read(params)?;
+        match self.params {
+            Some(params) => self.args.read(params),
+            None => Ok(()),
         }
-        Ok(envelope)
     }
 }
 
 impl<'t, 'b> Params<'t, 'b> {
-    /// Reads into slots that are empty yet: moving them would take as long as filling them.
     fn read(&mut self, value: Value<'t, 'b>) -> Result<(), JsonFault> {
         for (key, value) in value.as_object().into_iter().flatten() {
-            let slot = match key {
-                "_meta" => &mut self.meta,
-                "name" => &mut self.name,
-                "uri" => &mut self.uri,
-                "arguments" => &mut self.arguments,
-                "taskId" => &mut self.task_id,
-                "protocolVersion" => &mut self.protocol_version,
-                "cursor" if self.cursor.is_none() => &mut self.cursor,
+            let slot = match key.len() {
+                3 if key == "uri" => &mut self.uri,
+                4 if key == "name" => &mut self.name,
+                5 if key == "_meta" => &mut self.meta,
+                6 if key == "taskId" => &mut self.task_id,
+                6 if key == "cursor" && self.cursor.is_none() => &mut self.cursor,
+                9 if key == "arguments" => &mut self.arguments,
+                15 if key == "protocolVersion" => &mut self.protocol_version,
                 _ => {
                     self.others = true;
                     continue;
@@ -141,11 +176,14 @@ impl<'t, 'b> Meta<'t, 'b> {
                 }
                 continue;
             };
-            let slot = match name {
-                "protocolVersion" => &mut self.protocol_version,
-                "clientInfo" => &mut self.client_info,
-                "clientCapabilities" => &mut self.client_capabilities,
-                "logLevel" => &mut self.log_level,
+            let slot = match name.len() {
+                8 if name == "logLevel" => &mut self.log_level,
+                10 if name == "clientInfo" => {
+                    self.client = Client::read(value);
+                    &mut self.client_info
+                }
+                15 if name == "protocolVersion" => &mut self.protocol_version,
+                18 if name == "clientCapabilities" => &mut self.client_capabilities,
                 _ => {
                     self.others = true;
                     others.get_or_insert_with(Others::default).add(key)?;
