@@ -24,6 +24,22 @@ macro_rules! known_headers {
             /// The slot number.
             #[must_use]
             pub const fn slot(self) -> usize { self as usize }
+
+            /// Finds a header by name, in any case. `name` is a token (RFC 9110 5.1).
+            #[inline]
+            #[must_use]
+            pub fn find(name: &[u8]) -> Option<Self> {
+                // The length tells most names apart, and a comparison of a known length needs no loop.
+                match name.len() {
+                    $(length::$variant if is_spelling::<{ length::$variant }>(name, $lower) => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        #[expect(non_upper_case_globals, reason = "named after the headers")]
+        mod length {
+            $(pub(super) const $variant: usize = $lower.len();)+
         }
     };
 }
@@ -67,73 +83,21 @@ known_headers! {
     Upgrade = "upgrade", "Upgrade";
 }
 
-impl Known {
-    /// Finds a header by name, in any case. `name` is a token (RFC 9110 5.1).
-    #[must_use]
-    pub fn find(name: &[u8]) -> Option<Self> {
-        let mut slot = *FIRST_OF_LENGTH.get(name.len())?;
-        loop {
-            let known = *Self::ALL.get(usize::from(slot))?;
-            if is_spelling(name, known.lower().as_bytes()) {
-                return Some(known);
-            }
-            slot = NEXT_OF_LENGTH[known.slot()];
-        }
+/// Whether `name`, a token, is `lower` in any case. Setting one bit puts letters into lower case and makes no other token character a
+/// letter or a hyphen.
+#[inline]
+fn is_spelling<const LENGTH: usize>(name: &[u8], lower: &str) -> bool {
+    let (Ok(name), Ok(lower)) =
+        (<&[u8; LENGTH]>::try_from(name), <&[u8; LENGTH]>::try_from(lower.as_bytes()))
+    else {
+        return false;
+    };
+    let mut differs = 0;
+    for at in 0..LENGTH {
+        differs |= (name[at] | 0x20) ^ lower[at];
     }
+    differs == 0
 }
-
-/// Whether `name`, a token as long as `lower`, is `lower` in any case. Setting one bit puts letters into lower case and makes no other
-/// token character a letter or a hyphen, so eight bytes compare at once; the last eight may overlap those before.
-fn is_spelling(name: &[u8], lower: &[u8]) -> bool {
-    if let (Some(last), Some(last_lower)) = (name.last_chunk::<8>(), lower.last_chunk::<8>()) {
-        let same = |(name, lower): (&[u8; 8], &[u8; 8])| {
-            u64::from_ne_bytes(*name) | 0x2020_2020_2020_2020 == u64::from_ne_bytes(*lower)
-        };
-        return same((last, last_lower)) && name.as_chunks().0.iter().zip(lower.as_chunks().0).all(same);
-    }
-    name.eq_ignore_ascii_case(lower)
-}
-
-/// No slot has this number.
-const NO_SLOT: u8 = u8::MAX;
-
-const LONGEST_NAME: usize = {
-    let mut longest = 0;
-    let mut slot = 0;
-    while slot < Known::COUNT {
-        if Known::ALL[slot].lower().len() > longest {
-            longest = Known::ALL[slot].lower().len();
-        }
-        slot += 1;
-    }
-    longest
-};
-
-/// The last slot whose name has the length; with `NEXT_OF_LENGTH` a list of all of them, so that most names are told apart by their
-/// length alone.
-const FIRST_OF_LENGTH: [u8; LONGEST_NAME + 1] = {
-    let mut table = [NO_SLOT; LONGEST_NAME + 1];
-    let mut slot = 0;
-    while slot < Known::COUNT {
-        table[Known::ALL[slot].lower().len()] = slot as u8;
-        slot += 1;
-    }
-    table
-};
-
-/// The slot before this one whose name is as long.
-const NEXT_OF_LENGTH: [u8; Known::COUNT] = {
-    let mut table = [NO_SLOT; Known::COUNT];
-    let mut last = [NO_SLOT; LONGEST_NAME + 1];
-    let mut slot = 0;
-    while slot < Known::COUNT {
-        let length = Known::ALL[slot].lower().len();
-        table[slot] = last[length];
-        last[length] = slot as u8;
-        slot += 1;
-    }
-    table
-};
 
 /// The prefix of headers that mirror tool arguments, in lower case.
 pub const PARAM_PREFIX: &str = "mcp-param-";
