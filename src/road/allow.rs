@@ -166,7 +166,21 @@ impl<'h> Origin<'h> {
 /// Whether an authority names this machine, with any port.
 #[must_use]
 pub fn is_loopback_authority(authority: &[u8]) -> bool {
+    // As clients send it, so that nothing has to be taken apart.
+    for name in LOOPBACK {
+        match authority.strip_prefix(name) {
+            Some([]) => return true,
+            Some([b':', port @ ..]) if is_usual_port(port) => return true,
+            Some(_) | None => {}
+        }
+    }
     split_authority(authority).is_some_and(|(host, _)| is_loopback_name(host))
+}
+
+/// Digits that are a port whatever they are: 59999 at most.
+fn is_usual_port(port: &[u8]) -> bool {
+    (matches!(port.len(), 1..=4) || (port.len() == 5 && port[0] < b'6'))
+        && port.iter().all(u8::is_ascii_digit)
 }
 
 fn is_loopback_name(host: &[u8]) -> bool {
@@ -312,6 +326,14 @@ mod tests {
         }
         for bad in ["", "a b", "a:b", "a/b", "[::1", "http://a"] {
             assert!(HostRule::parse(bad).is_err(), "{bad}");
+        }
+        for port in [
+            "", "0", "1", "08", "8080", "05999", "59999", "60000", "65535", "65536", "99999", "123456",
+            "8o80",
+        ] {
+            let judged = is_loopback_authority(format!("localhost:{port}").as_bytes());
+            let right = port.len() < 6 && port.parse::<u16>().is_ok() || port.is_empty();
+            assert_eq!(judged, right, "{port}");
         }
         for value in ["a@localhost", "localhost:80:80", "", "localhost:", "[::1"] {
             assert_eq!(is_loopback_authority(value.as_bytes()), value == "localhost:", "{value}");

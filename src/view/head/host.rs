@@ -2,6 +2,16 @@
 
 /// Whether `value` is a host with an optional port. Empty is valid: a target without an authority has an empty `Host` (RFC 9112 3.2).
 pub(super) fn is_valid(value: &[u8]) -> bool {
+    let name = value.iter().take_while(|&&byte| IS_NAME_BYTE[usize::from(byte)]).count();
+    match &value[name..] {
+        [] => true,
+        [b':', port @ ..] => is_port(port),
+        _ => is_unusual(value),
+    }
+}
+
+/// An address in brackets, or a name with encoded bytes.
+fn is_unusual(value: &[u8]) -> bool {
     if let Some(rest) = value.strip_prefix(b"[") {
         let Some(end) = memchr::memchr(b']', rest) else { return false };
         let (literal, rest) = (&rest[..end], &rest[end + 1..]);
@@ -32,6 +42,16 @@ fn is_registered_name(name: &[u8]) -> bool {
         };
     }
 }
+
+const IS_NAME_BYTE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = is_name_byte(byte as u8);
+        byte += 1;
+    }
+    table
+};
 
 /// Unreserved characters and sub-delimiters (RFC 3986 section 2).
 const fn is_name_byte(byte: u8) -> bool {
