@@ -1,5 +1,7 @@
 //! Byte-string helpers for header values (RFC 9110 section 5.6).
 
+use super::swar::{WORD, any_below, any_beyond_ascii, any_is};
+
 /// Strips spaces and tabs from both ends: surrounding whitespace is not part of a field value (RFC 9110 5.5).
 #[must_use]
 pub fn trim_ows(mut value: &[u8]) -> &[u8] {
@@ -83,9 +85,34 @@ pub fn parse_decimal(value: &[u8]) -> Option<u64> {
     })
 }
 
+/// Whether there is nothing but visible ASCII and spaces.
+#[inline]
+#[must_use]
+pub fn is_visible(bytes: &[u8]) -> bool {
+    let visible = |word: [u8; WORD]| !any_below(word, b' ') && !any_is(word, 0x7f) && !any_beyond_ascii(word);
+    match (bytes.last_chunk(), bytes.as_chunks().0) {
+        (Some(last), words) => visible(*last) && words.iter().all(|word| visible(*word)),
+        (None, _) => bytes.iter().all(|byte| matches!(byte, b' '..=b'~')),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn visible_is_judged_byte_by_byte() {
+        for byte in 0..=255_u8 {
+            for len in 1..20 {
+                for at in 0..len {
+                    let mut bytes = vec![b'~'; len];
+                    bytes[at] = byte;
+                    assert_eq!(is_visible(&bytes), (b' '..=b'~').contains(&byte), "{byte} at {at} of {len}");
+                }
+            }
+        }
+        assert!(is_visible(b""));
+    }
 
     #[test]
     fn trims_spaces_and_tabs_only() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::base::swar::{WORD, any_below, any_beyond_ascii, any_is};
+use crate::base::ascii::is_visible;
 
 /// A header value that is not one: a control character, a byte outside ASCII, or a sentinel that does not decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,15 +15,6 @@ pub struct Malformed;
 #[must_use]
 pub fn is_plainly(value: &[u8], text: &str) -> bool {
     value == text.as_bytes() && is_visible(value) && !value.starts_with(b"=?")
-}
-
-/// Whether there is nothing but visible ASCII and spaces.
-fn is_visible(value: &[u8]) -> bool {
-    let visible = |word: [u8; WORD]| !any_below(word, b' ') && !any_is(word, 0x7f) && !any_beyond_ascii(word);
-    match (value.last_chunk(), value.as_chunks().0) {
-        (Some(last), words) => visible(*last) && words.iter().all(|word| visible(*word)),
-        (None, _) => value.iter().all(|byte| matches!(byte, b' '..=b'~')),
-    }
 }
 
 /// Checks a value that is compared as it stands: visible ASCII, space and tab.

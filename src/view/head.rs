@@ -8,6 +8,7 @@ mod target;
 mod host;
 mod index;
 mod request;
+mod memo;
 mod parser;
 mod builder;
 #[cfg(test)]

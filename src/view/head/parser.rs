@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 
 use super::host;
 use super::index::HeadIndex;
+use super::memo::Memo;
 use super::request::RequestHead;
 use super::span::Span;
 use super::target::RequestLine;
@@ -44,6 +45,7 @@ pub struct HeadParser {
     scanned: usize,
     /// Finished lines, the request line among them.
     lines: usize,
+    memo: Memo,
 }
 
 impl HeadParser {
@@ -53,9 +55,9 @@ impl HeadParser {
         Self::default()
     }
 
-    /// Forgets everything, for the next request.
+    /// Starts over, for the next request. Heads that were read are remembered.
     pub fn reset(&mut self) {
-        *self = Self::default();
+        (self.start, self.line, self.scanned, self.lines) = (0, 0, 0, 0);
     }
 
     /// Looks for a complete head at the start of `buf`, which holds all bytes of the request so far: the same ones as in the call before,
@@ -64,10 +66,14 @@ impl HeadParser {
     /// # Errors
     /// The fault of the head. It may be found before the head is complete; the parser is of no use afterwards until reset.
     pub fn parse(&mut self, buf: &[u8], limits: &Limits) -> Result<Option<HeadIndex>, HeadFault> {
-        if self.scanned == 0
-            && let Ok(index) = read_head(buf, 0, limits)
-        {
-            return Ok(Some(index));
+        if self.scanned == 0 {
+            if let Some(index) = self.memo.find(buf, limits) {
+                return Ok(Some(index));
+            }
+            if let Ok(index) = read_head(buf, 0, limits) {
+                self.memo.keep(buf, &index, limits);
+                return Ok(Some(index));
+            }
         }
         self.scan(buf, limits)
     }

@@ -1,4 +1,5 @@
 mod arrival;
+mod memo;
 
 use super::{Cardinality, HeadBuilder, HeadFault, HeadIndex, HeadParser, HttpVersion, RequestHead};
 use crate::base::limits::Limits;
