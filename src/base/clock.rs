@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A monotonic clock in milliseconds since the clock was made. Sweepers, idle timers and `Retry-After` read only this.
 #[derive(Debug, Clone)]
@@ -65,27 +65,36 @@ impl ManualClock {
 pub const DATE_LEN: usize = 29;
 
 /// A cached HTTP date (RFC 9110 5.6.7), rendered again when the second changes.
+#[derive(Debug, Clone, Default)]
+pub struct DateCache(Option<Rendered>);
+
+/// A date, and until when it is right.
 #[derive(Debug, Clone)]
-pub struct DateCache {
-    second: u64,
+struct Rendered {
     text: [u8; DATE_LEN],
+    until: Instant,
 }
 
-impl Default for DateCache {
-    fn default() -> Self {
-        Self { second: 0, text: render_date(0) }
+impl Rendered {
+    fn at(now: Instant) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let left = Duration::from_secs(1) - Duration::from_nanos(u64::from(since.subsec_nanos()));
+        Self { text: render_date(since.as_secs()), until: now + left }
     }
 }
 
 impl DateCache {
     /// The date line's value for now.
     pub fn now(&mut self) -> &[u8; DATE_LEN] {
-        let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        if second != self.second {
-            self.second = second;
-            self.text = render_date(second);
+        self.at(Instant::now())
+    }
+
+    /// The same for somebody who knows what time it is: the system's clock is then asked once a second.
+    pub fn at(&mut self, now: Instant) -> &[u8; DATE_LEN] {
+        if self.0.as_ref().is_none_or(|date| date.until <= now) {
+            self.0 = None;
         }
-        &self.text
+        &self.0.get_or_insert_with(|| Rendered::at(now)).text
     }
 }
 
@@ -188,6 +197,20 @@ mod tests {
         ] {
             assert_eq!(std::str::from_utf8(&render_date(seconds)).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn a_date_is_rendered_again_when_its_second_is_over() {
+        let mut date = DateCache::default();
+        let now = Instant::now();
+        let first = *date.at(now);
+        let until = date.0.as_ref().map(|date| date.until).unwrap();
+        assert!(until > now && until <= now + Duration::from_secs(1));
+        // A date of another time, to see whether it is kept.
+        date.0.as_mut().unwrap().text = render_date(0);
+        assert_eq!(*date.at(until - Duration::from_nanos(1)), render_date(0));
+        assert_ne!(*date.at(until), render_date(0));
+        assert_ne!(first, render_date(0));
     }
 
     #[test]

@@ -20,13 +20,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// `close` tells that a part of the request stays unread.
     pub(super) fn answer(&mut self, frame: Frame, reply: &Reply, close: bool) -> Flow<()> {
         let persistence = self.persistence(frame, close || reply.close);
+        let now = self.now();
         let writer = self.writer();
         let length = match reply.content {
             Content::Empty => 0,
             Content::Json | Content::EventStream => writer.ex.body.len(),
         };
         let framing = if reply.status == 204 { Framing::None } else { Framing::Length(length) };
-        write_http1(&mut writer.out, reply, &writer.ex, framing, persistence, &mut writer.date);
+        write_http1(&mut writer.out, reply, &writer.ex, framing, persistence, writer.date.at(now.into_std()));
         let sent = if frame.head_only || reply.status == 204 { 0 } else { length };
         if sent > COPIED {
             writer.tail = true;

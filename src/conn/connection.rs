@@ -3,7 +3,7 @@
 //! An `async fn` is the state machine; what is here are the moves it is made of. Every wait also watches the deadline and the server's
 //! phase, so that no state can outlive either.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::io::IoSlice;
 use std::pin::Pin;
@@ -88,6 +88,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             ended: None,
             head_due,
             note: None,
+        }
+    }
+
+    /// What time it is.
+    pub(super) fn now(&self) -> Instant {
+        self.writer.as_ref().and_then(|writer| writer.now).unwrap_or_else(Instant::now)
+    }
+
+    /// Has the clock read anew: something has been waited for.
+    pub(super) fn forget_now(&mut self) {
+        if let Some(writer) = &mut self.writer {
+            writer.now = None;
         }
     }
 
@@ -229,10 +241,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.timer.poll(cx).map(|()| phase)
     }
 
-    /// Waits for bytes until `deadline`; with `yields`, until the server drains.
-    pub(super) async fn fill(&mut self, deadline: Instant, yields: bool) -> Flow<Fill> {
+    /// Waits for bytes until `deadline`; with `yields`, until the server drains. No `async fn`, whose arguments would be kept for as long as it
+    /// waits: the timer has the deadline.
+    pub(super) fn fill(&mut self, deadline: Instant, yields: bool) -> impl Future<Output = Flow<Fill>> {
+        self.forget_now();
         self.timer.set(deadline);
-        poll_fn(|cx| {
+        poll_fn(move |cx| {
             if let Poll::Ready(read) = self.poll_fill(cx) {
                 return Poll::Ready(match read {
                     Ok(0) => Ok(Fill::Ended),
@@ -246,7 +260,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.poll_limits(cx)
                 .map(|phase| if phase == Phase::Stopped { Err(End::Gone) } else { Ok(Fill::Late) })
         })
-        .await
     }
 
     /// Writes everything that waits. The write timeout runs from the last progress.
@@ -256,6 +269,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             if let Poll::Ready(done) = self.poll_flush(cx) {
                 return Poll::Ready(done.map_err(|_| End::Gone));
             }
+            self.forget_now();
             let now_sent = self.writer.as_ref().map_or(0, |writer| writer.sent);
             if sent != now_sent {
                 sent = now_sent;

@@ -5,8 +5,10 @@ use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
 
 use super::access::Note;
 use super::body::Taken;
@@ -16,7 +18,6 @@ use super::guard::{guarded, internal_error};
 use super::memory::FREE_BODY;
 use super::pending::Course;
 use super::scratch::Reader;
-use super::timer::after;
 use crate::reply::Reply;
 use crate::reply::head::Persistence;
 use crate::road::{Answer, Entry, Pending, Ticket};
@@ -55,17 +56,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<S> {
     /// Serves requests until the connection ends.
     pub(super) async fn serve_http1(&mut self) -> Flow<Infallible> {
         loop {
+            self.writer().now = Some(Instant::now());
             let batch = with_context(|cx| self.batch(cx)).await?;
             let dry = matches!(batch, Batch::Dry);
-            if let Batch::Slow(slow) = batch
-                && let Some(course) = self.slow(slow).await?
-            {
-                self.pending(course).await?;
+            if let Batch::Slow(slow) = batch {
+                self.forget_now();
+                if let Some(course) = self.slow(slow).await? {
+                    self.pending(course).await?;
+                }
             }
             self.flush().await?;
+            let now = self.now();
             self.rest();
             if dry {
-                self.await_head().await?;
+                self.await_head(now).await?;
             }
         }
     }
@@ -103,13 +107,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<S> {
         }
     }
 
-    /// Waits for the bytes that the next head lacks.
-    pub(super) async fn await_head(&mut self) -> Flow<()> {
+    /// Waits for the bytes that the next head lacks, from `now` on.
+    pub(super) async fn await_head(&mut self, now: Instant) -> Flow<()> {
         let idle = self.waiting().is_empty();
         let deadline = match self.head_due {
             Some(due) => due,
-            None if idle => after(self.service.limits().idle_timeout),
-            None => *self.head_due.insert(after(self.service.limits().head_timeout)),
+            None if idle => now + Duration::from_millis(self.service.limits().idle_timeout),
+            None => *self.head_due.insert(now + Duration::from_millis(self.service.limits().head_timeout)),
         };
         match self.fill(deadline, idle).await? {
             Fill::Bytes => Ok(()),

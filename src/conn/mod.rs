@@ -36,6 +36,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
 
 use self::access::AccessLog;
 use self::connection::{Connection, Flow};
@@ -132,7 +133,7 @@ async fn protocol<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 ) -> Flow<Protocol> {
     loop {
         match sniff::judge(connection.waiting()) {
-            Protocol::Undecided => connection.await_head().await?,
+            Protocol::Undecided => connection.await_head(Instant::now()).await?,
             known @ (Protocol::Http1 | Protocol::Http2) => return Ok(known),
         }
     }

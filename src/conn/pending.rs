@@ -216,7 +216,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
         let framing = if chunked { Framing::Chunked } else { Framing::UntilClose };
         let persistence = self.persistence(frame, !chunked);
         let writer = self.writer();
-        write_http1(&mut writer.out, &Stream::REPLY, &writer.ex, framing, persistence, &mut writer.date);
+        write_http1(&mut writer.out, &Stream::REPLY, &writer.ex, framing, persistence, writer.date.now());
         writer.stage.extend_from_slice(sse::COMMENT);
         Stream::open(chunked, persistence == Persistence::Close, self.service.limits())
     }

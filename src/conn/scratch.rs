@@ -3,6 +3,8 @@
 
 use std::cell::RefCell;
 
+use tokio::time::Instant;
+
 use super::io::ReadBuffer;
 use crate::base::clock::DateCache;
 use crate::reply::Exchange;
@@ -30,6 +32,8 @@ pub(super) struct Writer {
     pub(super) stage: Vec<u8>,
     pub(super) ex: Exchange,
     pub(super) date: DateCache,
+    /// What time it is, until something is waited for: a clock takes longer to read than much of a request.
+    pub(super) now: Option<Instant>,
     /// How much of `out` and the tail has been written.
     pub(super) sent: usize,
     /// Whether the exchange's body follows `out` without being copied.
@@ -140,6 +144,7 @@ impl Writer {
                 stage: Vec::new(),
                 ex: Exchange::new(log),
                 date: DateCache::default(),
+                now: None,
                 sent: 0,
                 tail: false,
             })
@@ -160,6 +165,7 @@ impl Writer {
         self.stage.clear();
         self.sent = 0;
         self.tail = false;
+        self.now = None;
     }
 
     /// What is left to write.

@@ -1,7 +1,7 @@
 //! Response heads: one list of fields for both protocols, and the HTTP/1.x rendering of it.
 
 use super::{Content, Exchange, Reply};
-use crate::base::clock::DateCache;
+use crate::base::clock::DATE_LEN;
 
 /// How an HTTP/1.x body is delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub fn write_http1(
     exchange: &Exchange,
     framing: Framing,
     persistence: Persistence,
-    date: &mut DateCache,
+    date: &[u8; DATE_LEN],
 ) {
     out.reserve(256);
     out.extend_from_slice(status_line(reply.status));
@@ -111,7 +111,7 @@ pub fn write_http1(
         Persistence::KeepAlive => out.extend_from_slice(b"connection: keep-alive\r\n"),
     }
     out.extend_from_slice(b"date: ");
-    out.extend_from_slice(date.now());
+    out.extend_from_slice(date);
     out.extend_from_slice(b"\r\n\r\n");
 }
 
@@ -150,7 +150,7 @@ mod tests {
 
     fn rendered(reply: &Reply, exchange: &Exchange, framing: Framing, persistence: Persistence) -> String {
         let mut out = Vec::new();
-        write_http1(&mut out, reply, exchange, framing, persistence, &mut DateCache::default());
+        write_http1(&mut out, reply, exchange, framing, persistence, b"Sun, 06 Nov 1994 08:49:37 GMT");
         let text = String::from_utf8(out).unwrap();
         let date = text.find("date: ").unwrap();
         format!("{}date: D\r\n\r\n", &text[..date])
