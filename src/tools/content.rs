@@ -32,8 +32,8 @@ pub struct Content {
 #[derive(Debug, Clone, PartialEq)]
 enum Block {
     Text(Cow<'static, str>),
-    Image(Media),
-    Audio(Media),
+    Image(Box<Media>),
+    Audio(Box<Media>),
     Resource(Box<Resource>),
     Link(Box<ResourceLink>),
 }
@@ -111,13 +111,13 @@ impl Content {
     /// An image; the bytes are encoded here.
     #[must_use]
     pub fn image(bytes: impl AsRef<[u8]>, mime_type: impl Into<Cow<'static, str>>) -> Self {
-        Self::of(Block::Image(Media { data: STANDARD.encode(bytes), mime_type: mime_type.into() }))
+        Self::of(Block::Image(Media::of(bytes.as_ref(), mime_type.into())))
     }
 
     /// A sound; the bytes are encoded here.
     #[must_use]
     pub fn audio(bytes: impl AsRef<[u8]>, mime_type: impl Into<Cow<'static, str>>) -> Self {
-        Self::of(Block::Audio(Media { data: STANDARD.encode(bytes), mime_type: mime_type.into() }))
+        Self::of(Block::Audio(Media::of(bytes.as_ref(), mime_type.into())))
     }
 
     /// A resource with text, carried along.
@@ -219,6 +219,10 @@ fn write_text(members: &mut Members<'_>, text: &str) {
 }
 
 impl Media {
+    fn of(bytes: &[u8], mime_type: Cow<'static, str>) -> Box<Self> {
+        Box::new(Self { data: STANDARD.encode(bytes), mime_type })
+    }
+
     fn write(&self, members: &mut Members<'_>, kind: &str) {
         members.text("type", kind);
         members.text("data", &self.data);

@@ -15,7 +15,7 @@ pub struct ToolResult {
     /// What the model reads.
     pub content: SmallVec<[Content; 1]>,
     /// What programs read. Clients whose revision has no place for it do not get it, so `content` must say the same.
-    pub structured: Option<serde_json::Value>,
+    pub structured: Option<Box<serde_json::Value>>,
     /// Whether the call failed. A failure is a result: the model sees it and may try again.
     pub is_error: bool,
     /// `_meta` of the result.
@@ -53,7 +53,7 @@ impl ToolResult {
     #[must_use]
     pub fn structured(value: serde_json::Value) -> Self {
         let mut result = Self::text(value.to_string());
-        result.structured = Some(value);
+        result.structured = Some(Box::new(value));
         result
     }
 

@@ -36,7 +36,7 @@ async fn every_shape_of_handler_runs() {
     assert_eq!(text(&run(Typed::new("t", "", plain), arguments).await), ("3.5", false));
     let structured = run(Typed::new("t", "", fallible), arguments).await;
     assert_eq!(text(&structured), (r#"{"sum":3.5}"#, false));
-    assert_eq!(structured.structured, Some(json!({"sum": 3.5})));
+    assert_eq!(structured.structured.as_deref(), Some(&json!({"sum": 3.5})));
     let tools = [
         Typed::new("t", "", |pair: Pair, _: Context| async move { Ok(pair.a + pair.b) }),
         Typed::blocking("t", "", |pair: Pair| pair.a + pair.b),
