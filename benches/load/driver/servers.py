@@ -9,6 +9,7 @@ import time
 from . import machine
 
 SERVER_CORE, CLIENT_CORE, BOTH_CORES = '0', '1', '0,1'
+SLOW = 'slow-tool'
 
 
 class Wrong(Exception):
@@ -84,9 +85,9 @@ def build(root, folder, server, programs, verbose):
     """Builds these programs of the folder and, unless it is given, the server: where the first are, and the server's binary."""
     quiet = [] if verbose else ['--quiet']
 
-    def cargo(directory, names):
+    def cargo(directory, names, *flags):
         print(f'building {", ".join(names)} …', file=sys.stderr, flush=True)
-        flags = [word for name in names for word in ('--bin', name)]
+        flags = [*flags, *(word for name in names for word in ('--bin', name))]
         subprocess.run(['cargo', 'build', '--release', '--locked', *quiet, *flags], cwd=directory, check=True)
 
     if not server:
@@ -94,7 +95,10 @@ def build(root, folder, server, programs, verbose):
         server = os.path.join(root, 'target/release/twolane')
     if not os.access(server, os.X_OK):
         raise SystemExit(f'--server {server}: there is no such program')
-    cargo(folder, programs)
+    # Apart from the others, which need not be built again when the server has changed.
+    cargo(folder, [name for name in programs if name != SLOW])
+    if SLOW in programs:
+        cargo(folder, [SLOW], '-p', SLOW)
     return os.path.join(folder, 'target/release'), os.path.abspath(server)
 
 
@@ -107,6 +111,6 @@ def specs(binaries, server, also):
             raise SystemExit(f'--also {entry}: write NAME=BINARY')
         found.append(Spec(name, 'twolane', os.path.abspath(binary)))
     for name, kind in (('bare', 'bare'), ('hyper-fixed', 'hyper'), ('rmcp-lean', 'rmcp'),
-                       ('slow-tool', 'slow')):
+                       (SLOW, 'slow')):
         found.append(Spec(name, kind, os.path.join(binaries, name)))
     return {spec.name: spec for spec in found}
