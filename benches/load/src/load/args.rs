@@ -21,6 +21,7 @@ modes
   print       the body of a request of --work, and its headers
 flags
   --work modern-echo|legacy-echo|legacy-ping|discover|bad-origin|bad-type|bad-json    --bytes N of the message (16)
+  --lengths N: so many different lengths in turn, from --bytes on (1)
   --connections N (32)    --pipeline N requests that a connection sends at once (1)    --seconds N (3)    --warm N (1)
   --pid N of the server: whose CPU time is told    --canned: the server answers the same to everything
   --slow N more connections that call the tool `burn` again and again, each for --burn MS (20)";
@@ -31,6 +32,8 @@ pub(crate) struct Load {
     pub(crate) port: u16,
     pub(crate) work: Work,
     pub(crate) bytes: usize,
+    /// How many different lengths messages have, from `bytes` on.
+    pub(crate) lengths: usize,
     pub(crate) connections: usize,
     pub(crate) pace: Pace,
     pub(crate) time: Duration,
@@ -68,6 +71,7 @@ impl Load {
             port: port()?,
             work: work()?,
             bytes: bytes()?,
+            lengths: at_least_one("--lengths", 1)?,
             connections: at_least_one("--connections", 32)?,
             pace,
             time: Duration::try_from_secs_f64(flag("--seconds", 3.0)?)?,

@@ -16,8 +16,10 @@ use crate::work::Request;
 pub(crate) struct Connection {
     stream: TcpStream,
     slot: usize,
-    pub(crate) request: Request,
-    /// The same request, as often as it is sent at once.
+    /// What it sends in turn.
+    pub(crate) requests: Vec<Request>,
+    pub(crate) turn: usize,
+    /// The request whose turn it is, as often as it is sent at once.
     batch: Vec<u8>,
     sent: usize,
     watches_room: bool,
@@ -40,14 +42,16 @@ impl Connection {
         epoll: &OwnedFd,
         port: u16,
         slot: usize,
-        request: Request,
+        requests: Vec<Request>,
         pipeline: usize,
     ) -> Fallible<Self> {
-        let (stream, batch) = (connect(epoll, port, slot)?, request.bytes.repeat(pipeline));
+        let first = requests.first().ok_or("a connection without requests")?;
+        let (stream, batch) = (connect(epoll, port, slot)?, first.bytes.repeat(pipeline));
         Ok(Self {
             stream,
             slot,
-            request,
+            requests,
+            turn: 0,
             sent: batch.len(),
             batch,
             watches_room: false,
@@ -66,11 +70,18 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends the whole batch.
+    /// Sends the next batch.
     pub(crate) fn send(&mut self, epoll: &OwnedFd, next_id: &mut u64, since: Instant) -> io::Result<()> {
-        for request in self.batch.chunks_exact_mut(self.request.bytes.len()) {
+        if self.requests.len() > 1 {
+            let count = self.batch.len() / self.requests[self.turn].bytes.len();
+            self.turn = (self.turn + 1) % self.requests.len();
+            self.batch.clear();
+            (0..count).for_each(|_| self.batch.extend_from_slice(&self.requests[self.turn].bytes));
+        }
+        let request = &self.requests[self.turn];
+        for bytes in self.batch.chunks_exact_mut(request.bytes.len()) {
             *next_id += 1;
-            self.request.number(request, *next_id);
+            request.number(bytes, *next_id);
             self.under_way.push_back(UnderWay { id: *next_id, since });
         }
         self.sent = 0;

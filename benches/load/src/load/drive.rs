@@ -109,12 +109,13 @@ impl<'a> Drive<'a> {
         let mut connections = Vec::with_capacity(load.connections + load.slow);
         for slot in 0..load.connections {
             let session = session(load)?;
-            let request = Request::new(load.work, load.port, load.bytes, session.as_deref(), load.canned);
-            connections.push(Connection::open(&epoll, load.port, slot, request, pipeline)?);
+            let request = |bytes| Request::new(load.work, load.port, bytes, session.as_deref(), load.canned);
+            let requests = (load.bytes..load.bytes + load.lengths).map(request).collect();
+            connections.push(Connection::open(&epoll, load.port, slot, requests, pipeline)?);
         }
         for slot in load.connections..load.connections + load.slow {
             let request = Request::new(Work::Burn(load.burn_ms), load.port, 0, None, false);
-            let mut connection = Connection::open(&epoll, load.port, slot, request, 1)?;
+            let mut connection = Connection::open(&epoll, load.port, slot, vec![request], 1)?;
             connection.slow = true;
             connections.push(connection);
         }
@@ -204,7 +205,7 @@ impl<'a> Drive<'a> {
             let Some(UnderWay { id, since }) = connection.under_way.pop_front() else {
                 return Err(format!("an answer to nothing: {}", answer.text()).into());
             };
-            if !connection.request.accepts(&answer, id) {
+            if !connection.requests[connection.turn].accepts(&answer, id) {
                 return Err(format!("wrong answer to {id}: {}", answer.text()).into());
             }
             closes |= answer.closes;
