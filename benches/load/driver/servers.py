@@ -88,7 +88,8 @@ def build(root, folder, server, programs, verbose):
     def cargo(directory, names, *flags):
         print(f'building {", ".join(names)} …', file=sys.stderr, flush=True)
         flags = [*flags, *(word for name in names for word in ('--bin', name))]
-        subprocess.run(['cargo', 'build', '--release', '--locked', *quiet, *flags], cwd=directory, check=True)
+        target = ['--target-dir', os.path.join(directory, 'target')]
+        subprocess.run(['cargo', 'build', '--release', '--locked', *quiet, *target, *flags], cwd=directory, check=True)
 
     if not server:
         cargo(root, ['twolane'])
