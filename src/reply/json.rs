@@ -16,7 +16,10 @@ pub fn write_str_part(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let (mut from, mut at) = (0, 0);
     while at < bytes.len() {
-        at += plain_blocks(&bytes[at..]);
+        if bytes.len() - at >= BLOCK {
+            at += plain_blocks::<LONG_BLOCK>(&bytes[at..]);
+            at += plain_blocks::<BLOCK>(&bytes[at..]);
+        }
         match bytes[at..].first_chunk() {
             Some(word) if !needs_escape(*word) => {
                 at += WORD;
@@ -52,9 +55,11 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
 }
 
 const BLOCK: usize = 32;
+/// What a whole block comes to is one more step, of which a long text should not take many.
+const LONG_BLOCK: usize = 128;
 
 /// How many bytes from the front need no escape, in whole blocks.
-fn plain_blocks(bytes: &[u8]) -> usize {
+fn plain_blocks<const BLOCK: usize>(bytes: &[u8]) -> usize {
     let escaped = |byte: u8| u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\');
     let plain = |block: &&[u8]| block.iter().fold(0, |any, &byte| any | escaped(byte)) == 0;
     BLOCK * bytes.chunks_exact(BLOCK).take_while(plain).count()
@@ -115,7 +120,7 @@ mod tests {
 
     #[test]
     fn an_escape_is_found_wherever_it_stands() {
-        for len in 0..=3 * BLOCK {
+        for len in (0..=3 * BLOCK).chain([LONG_BLOCK - 1, LONG_BLOCK, 2 * LONG_BLOCK + BLOCK + 1]) {
             for at in 0..len {
                 let mut text = "x".repeat(len);
                 text.replace_range(at..=at, "\n");
