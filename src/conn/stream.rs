@@ -1,7 +1,5 @@
 //! Event streams, as far as both protocols share them.
 
-use std::io::Write;
-
 use tokio::time::Instant;
 
 use super::scratch::Writer;
@@ -50,8 +48,7 @@ impl Stream {
         }
         self.bytes += writer.stage.len();
         if self.chunked {
-            // Writing to a Vec cannot fail.
-            let _ = write!(writer.out, "{:x}\r\n", writer.stage.len());
+            write_chunk_size(&mut writer.out, writer.stage.len());
         }
         writer.out.extend_from_slice(&writer.stage);
         if self.chunked {
@@ -59,6 +56,14 @@ impl Stream {
         }
         writer.stage.clear();
     }
+}
+
+/// Appends the line that begins a chunk.
+fn write_chunk_size(out: &mut Vec<u8>, size: usize) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = (usize::BITS - size.leading_zeros()).div_ceil(4).max(1);
+    out.extend((0..digits).rev().map(|at| DIGITS[size >> (4 * at) & 15]));
+    out.extend_from_slice(b"\r\n");
 }
 
 /// Stages the last event of an open stream.
@@ -71,5 +76,19 @@ pub(super) fn abandon(call: Pending) {
     match call.era() {
         Era::Modern => drop(call),
         Era::Legacy => call.detach(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_hexadecimal() {
+        for size in [0, 1, 9, 10, 15, 16, 255, 256, 4095, 65_536, 0x1234_5678, usize::MAX] {
+            let mut out = Vec::new();
+            write_chunk_size(&mut out, size);
+            assert_eq!(String::from_utf8(out).unwrap(), format!("{size:x}\r\n"));
+        }
     }
 }

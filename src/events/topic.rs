@@ -18,6 +18,12 @@ macro_rules! topics {
             #[must_use]
             pub const fn method(self) -> &'static str { match self { $(Self::$variant => $method,)+ } }
 
+            /// The same as a whole message, without params.
+            #[must_use]
+            pub const fn notification(self) -> &'static str {
+                match self { $(Self::$variant => concat!("{\"jsonrpc\":\"2.0\",\"method\":\"", $method, "\"}"),)+ }
+            }
+
             /// The member of a `subscriptions/listen` filter that asks for it.
             #[must_use]
             pub const fn filter(self) -> &'static str { match self { $(Self::$variant => $filter,)+ } }

@@ -63,8 +63,7 @@ impl Session {
             self.told.mark(topic.into());
             self.owed.settle(topic);
             streams.note_told(stream, topic);
-            streams
-                .append(stream, format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, topic.method()).as_bytes());
+            streams.append(stream, topic.notification().as_bytes());
         } else if let Some(uri) = streams.subscriptions.next() {
             let mut message =
                 br#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"#.to_vec();

@@ -27,6 +27,7 @@ mod long_answers;
 mod listen;
 mod listen_resources;
 mod get_streams;
+mod crowd;
 mod resuming;
 mod cancelling;
 mod subscribing;
