@@ -1,13 +1,13 @@
 //! One list of the registry at one moment: what is found by its key, and the pages of its method rendered for every revision.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::tables::versions::Revision;
 
 use super::cursor::{self, BadCursor};
+use super::keys::Keys;
 
 /// Something that a list method lists.
 pub trait Listed: Send + Sync + 'static {
@@ -37,7 +37,7 @@ impl<E> Clone for Slot<E> {
 
 /// The entries of one kind at one moment.
 pub struct List<E> {
-    by_key: HashMap<Box<str>, Arc<E>>,
+    keys: Keys<E>,
     slots: Vec<Slot<E>>,
     /// By [`Revision::index`], then by page. Pages that a change does not touch are shared with the list before.
     pages: Vec<Vec<Arc<[u8]>>>,
@@ -51,7 +51,7 @@ pub struct List<E> {
 impl<E> Clone for List<E> {
     fn clone(&self) -> Self {
         Self {
-            by_key: self.by_key.clone(),
+            keys: self.keys.clone(),
             slots: self.slots.clone(),
             pages: self.pages.clone(),
             page_size: self.page_size,
@@ -61,16 +61,17 @@ impl<E> Clone for List<E> {
     }
 }
 
-impl<E> fmt::Debug for List<E> {
+impl<E: Listed> fmt::Debug for List<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("List").field("entries", &self.by_key.keys()).finish_non_exhaustive()
+        let keys: Vec<_> = self.entries().map(|entry| entry.key()).collect();
+        f.debug_struct("List").field("entries", &keys).finish_non_exhaustive()
     }
 }
 
 impl<E: Listed> List<E> {
     pub(super) fn empty(page_size: usize) -> Self {
         let mut empty = Self {
-            by_key: HashMap::new(),
+            keys: Keys::new(),
             slots: Vec::new(),
             pages: Vec::new(),
             page_size: page_size.max(1),
@@ -84,7 +85,7 @@ impl<E: Listed> List<E> {
     /// The entry with this key.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<&Arc<E>> {
-        self.by_key.get(key)
+        self.keys.find(key)
     }
 
     /// The entries in the order of registration.
@@ -123,7 +124,7 @@ impl<E: Listed> List<E> {
     }
 
     fn position(&self, key: &str) -> Option<usize> {
-        self.by_key.get(key)?;
+        self.keys.find(key)?;
         self.slots.iter().position(|slot| slot.entry.key() == key)
     }
 
@@ -131,7 +132,7 @@ impl<E: Listed> List<E> {
     pub(super) fn put(&mut self, entry: Arc<E>) {
         let at = self.position(entry.key()).unwrap_or(self.slots.len());
         self.touch(at);
-        self.by_key.insert(entry.key().into(), Arc::clone(&entry));
+        self.keys.put(entry.key(), Arc::clone(&entry));
         match self.slots.get_mut(at) {
             Some(slot) => slot.entry = entry,
             None => {
@@ -145,7 +146,7 @@ impl<E: Listed> List<E> {
     pub(super) fn take(&mut self, key: &str) -> bool {
         let Some(at) = self.position(key) else { return false };
         self.touch(at);
-        self.by_key.remove(key);
+        self.keys.take(key);
         self.slots.remove(at);
         true
     }

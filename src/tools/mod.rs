@@ -34,6 +34,7 @@ mod resource;
 mod prompt_result;
 mod prompt;
 mod cursor;
+mod keys;
 mod list;
 mod resource_entry;
 mod prompt_entry;
