@@ -16,9 +16,11 @@ use std::{env, io};
 use support::requests::{self, Request};
 use support::rig::Rig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use twolane::base::clock::Clock;
 use twolane::conn::Service;
 use twolane::conn::stop::Stop;
-use twolane::road::Peer;
+use twolane::road::{Peer, Road};
+use twolane::tools::{Context as CallContext, Typed};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -100,14 +102,45 @@ fn kinds(rig: &mut Rig) -> Vec<(String, Vec<u8>, Request)> {
     let mut kinds: Vec<_> =
         single.into_iter().map(|request| (request.name.to_owned(), request.bytes(), request)).collect();
     let echo = requests::echo("echo_16", 16);
-    kinds.push(("echo_16_pipelined".to_owned(), echo.bytes().repeat(PIPELINED), echo));
+    // None of them is among the heads that are remembered when it comes again.
+    let strangers: Vec<_> = (0..PIPELINED).flat_map(|number| stranger(&echo, number)).collect();
+    kinds.push(("echo_16_pipelined".to_owned(), echo.bytes().repeat(PIPELINED), echo.clone()));
+    kinds.push(("echo_16_new_heads".to_owned(), strangers, echo));
+    let checked = requests::checked();
+    kinds.push((checked.name.to_owned(), checked.bytes(), checked));
     kinds
+}
+
+/// The request as another client would send it.
+fn stranger(request: &Request, number: usize) -> Vec<u8> {
+    let head = String::from_utf8_lossy(&request.head).replace("client/1.0", &format!("client/{number}.0"));
+    [head.as_bytes(), &request.body].concat()
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Checked {
+    /// What to say.
+    message: String,
+    /// How often: more than the type itself says.
+    #[schemars(range(min = 1, max = 10))]
+    times: u8,
+}
+
+/// The road of the benches, with a tool whose schema has keywords that the type of its arguments does not express.
+fn road() -> Road {
+    let (settings, behind) = support::parts();
+    let checked =
+        Typed::new("checked", "Repeats the message.", |checked: Checked, _: CallContext| async move {
+            checked.message.repeat(usize::from(checked.times))
+        });
+    behind.registry().add(checked).expect("a tool");
+    Road::new(settings, Clock::system(), behind)
 }
 
 fn main() {
     let mut arguments = env::args().skip(1).filter(|argument| argument != "--bench");
     let kind = arguments.next().unwrap_or_else(|| "--list".to_owned());
-    let mut rig = Rig::new(support::road());
+    let mut rig = Rig::new(road());
     let kinds = kinds(&mut rig);
     if kind == "--list" {
         kinds.iter().for_each(|(name, _, _)| println!("{name}"));

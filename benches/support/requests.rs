@@ -112,6 +112,13 @@ pub fn echo(name: &'static str, bytes: usize) -> Request {
     request
 }
 
+/// `tools/call` of `checked`, whose arguments are held against a schema that says more than their type.
+pub fn checked() -> Request {
+    let params = r#""name":"checked","arguments":{"message":"xxxxxxxxxxxxxxxx","times":1}"#;
+    let answer = Answer::Contains(r#"{"type":"text","text":"xxxxxxxxxxxxxxxx"}"#);
+    modern("checked", "tools/call", "Mcp-Name: checked\r\n", params, answer)
+}
+
 /// Requests of a legacy session that is opened for them.
 pub fn on_session(rig: &mut Rig) -> [Request; 3] {
     on(&rig.open_session())
