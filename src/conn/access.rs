@@ -1,13 +1,16 @@
 //! The access log: one JSON line for each answer, written by a thread of its own. Nothing is computed where no log is kept.
 
+use std::cell::RefCell;
 use std::fmt;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
+use smallvec::SmallVec;
+
+use super::lines::Lines;
 use crate::base::clock::{render_timestamp, wall_ms};
 use crate::reply::json::{write_int, write_lossy, write_str};
 use crate::reply::{Exchange, Mark};
@@ -15,8 +18,6 @@ use crate::tables::routes::Verb;
 use crate::tables::versions::Era;
 use crate::view::head::{HttpVersion, RequestHead};
 
-/// Lines that may wait for the writer.
-const QUEUE: usize = 8192;
 /// A path is cut here: what is longer is no path of ours.
 const MOST_PATH: usize = 256;
 
@@ -62,19 +63,11 @@ pub struct Answered<'a> {
     pub mark: Option<Mark>,
 }
 
-/// What goes to the writer's thread.
-enum Line {
-    /// A line to write.
-    Text(Vec<u8>),
-    /// Tell once everything before has been written.
-    Flush(SyncSender<()>),
-}
-
 /// Where answers are told: a log of JSON lines, an observer, or both. Lines that the writer is too slow for are dropped and counted: a
 /// log never holds up an answer.
 #[derive(Clone)]
 pub struct AccessLog {
-    lines: Option<SyncSender<Line>>,
+    lines: Option<Lines>,
     observer: Option<Arc<dyn Observer>>,
     dropped: Arc<AtomicU64>,
 }
@@ -85,9 +78,7 @@ impl AccessLog {
     /// # Errors
     /// When the thread cannot be started.
     pub fn to_writer(sink: impl Write + Send + 'static) -> std::io::Result<Self> {
-        let (lines, queue) = sync_channel(QUEUE);
-        std::thread::Builder::new().name("access-log".to_owned()).spawn(move || write_lines(&queue, sink))?;
-        Ok(Self { lines: Some(lines), observer: None, dropped: Arc::default() })
+        Ok(Self { lines: Some(Lines::to(sink)?), observer: None, dropped: Arc::default() })
     }
 
     /// No lines, only an observer: for programs that count or mark answers themselves.
@@ -105,11 +96,8 @@ impl AccessLog {
 
     /// Waits until every line told so far has been written, but not for longer than `most`.
     pub fn flush(&self, most: Duration) {
-        let Some(lines) = &self.lines else { return };
-        let (done, written) = sync_channel(1);
-        if lines.try_send(Line::Flush(done)).is_ok() {
-            // A writer that has failed or hangs is not waited for.
-            let _ = written.recv_timeout(most);
+        if let Some(lines) = &self.lines {
+            lines.flush(most);
         }
     }
 
@@ -124,11 +112,13 @@ impl AccessLog {
             observer.answered(answered);
         }
         if let Some(lines) = &self.lines {
-            match lines.try_send(Line::Text(render(answered))) {
-                Ok(()) => {}
-                Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                    self.dropped.fetch_add(1, Ordering::Relaxed);
-                }
+            let taken = LINE.with_borrow_mut(|line| {
+                line.clear();
+                render(line, answered);
+                lines.put(line)
+            });
+            if !taken {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
             }
         }
     }
@@ -140,27 +130,9 @@ impl fmt::Debug for AccessLog {
     }
 }
 
-/// Writes until the senders are gone; flushes whenever the queue runs dry. A sink that fails ends the log, not the server.
-fn write_lines(queue: &Receiver<Line>, sink: impl Write) {
-    let mut sink = BufWriter::new(sink);
-    while let Ok(line) = queue.recv() {
-        let mut waiting = Vec::new();
-        let mut next = Some(line);
-        while let Some(line) = next {
-            match line {
-                Line::Text(text) if sink.write_all(&text).is_err() => return,
-                Line::Text(_) => {}
-                Line::Flush(done) => waiting.push(done),
-            }
-            next = queue.try_recv().ok();
-        }
-        if sink.flush().is_err() {
-            return;
-        }
-        for done in waiting {
-            let _ = done.try_send(());
-        }
-    }
+thread_local! {
+    /// Lines are made here, so that nobody is kept from handing over another meanwhile.
+    static LINE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What is noted when a request's head has been read.
@@ -168,7 +140,7 @@ fn write_lines(queue: &Receiver<Line>, sink: impl Write) {
 pub(super) struct Note {
     started: Instant,
     verb: Option<Verb>,
-    path: Vec<u8>,
+    path: SmallVec<[u8; 32]>,
     version: HttpVersion,
 }
 
@@ -179,14 +151,14 @@ impl Note {
         Box::new(Self {
             started: Instant::now(),
             verb: Some(head.verb()),
-            path: path[..path.len().min(MOST_PATH)].to_vec(),
+            path: SmallVec::from_slice(&path[..path.len().min(MOST_PATH)]),
             version: head.version(),
         })
     }
 
     /// Notes that a head could not be read.
     pub(super) fn unread(version: HttpVersion) -> Box<Self> {
-        Box::new(Self { started: Instant::now(), verb: None, path: Vec::new(), version })
+        Box::new(Self { started: Instant::now(), verb: None, path: SmallVec::new(), version })
     }
 
     /// Tells the log of the answer.
@@ -219,38 +191,37 @@ impl Note {
     }
 }
 
-/// One answer as a line of JSON.
-fn render(answered: &Answered<'_>) -> Vec<u8> {
+/// Appends one answer as a line of JSON.
+fn render(line: &mut Vec<u8>, answered: &Answered<'_>) {
     let filled = |text: &'static str, value: &str, line: &mut Vec<u8>| {
         self::text(line, text, (!value.is_empty()).then_some(value));
     };
-    let mut line = Vec::with_capacity(320);
     line.extend_from_slice(b"{\"time\":\"");
     line.extend_from_slice(&render_timestamp(wall_ms()));
     line.extend_from_slice(b"\",\"peer\":");
     match answered.peer {
-        Some(peer) => write_str(&mut line, &peer.to_string()),
+        // Neither an address nor a port has anything to escape, and writing to a Vec cannot fail.
+        Some(peer) => drop(write!(line, "\"{peer}\"")),
         None => line.extend_from_slice(b"null"),
     }
-    text(&mut line, "verb", answered.verb.map(Verb::name));
-    key(&mut line, "path");
+    text(line, "verb", answered.verb.map(Verb::name));
+    key(line, "path");
     if answered.verb.is_some() {
-        write_lossy(&mut line, answered.path, MOST_PATH);
+        write_lossy(line, answered.path, MOST_PATH);
     } else {
         line.extend_from_slice(b"null");
     }
-    filled("protocol", answered.protocol, &mut line);
-    text(&mut line, "era", answered.era.map(Era::name));
-    filled("method", answered.method, &mut line);
-    filled("name", answered.name, &mut line);
-    number(&mut line, "status", u64::from(answered.status));
-    number(&mut line, "bytes", answered.bytes);
-    number(&mut line, "microseconds", u64::try_from(answered.elapsed.as_micros()).unwrap_or(u64::MAX));
-    text(&mut line, "rejecter", answered.mark.map(Mark::rejecter));
-    text(&mut line, "reason", answered.mark.map(Mark::reason));
-    text(&mut line, "http", Some(answered.http));
+    filled("protocol", answered.protocol, line);
+    text(line, "era", answered.era.map(Era::name));
+    filled("method", answered.method, line);
+    filled("name", answered.name, line);
+    number(line, "status", u64::from(answered.status));
+    number(line, "bytes", answered.bytes);
+    number(line, "microseconds", u64::try_from(answered.elapsed.as_micros()).unwrap_or(u64::MAX));
+    text(line, "rejecter", answered.mark.map(Mark::rejecter));
+    text(line, "reason", answered.mark.map(Mark::reason));
+    text(line, "http", Some(answered.http));
     line.extend_from_slice(b"}\n");
-    line
 }
 
 fn key(line: &mut Vec<u8>, key: &str) {
@@ -301,7 +272,7 @@ mod tests {
         let entry = Note {
             started: Instant::now(),
             verb: Some(Verb::Post),
-            path: b"/m\xff".to_vec(),
+            path: SmallVec::from_slice(b"/m\xff"),
             version: HttpVersion::Http11,
         };
         entry.finish(&log, Some(SocketAddr::from(([127, 0, 0, 1], 9))), 400, 17, &ex);
@@ -329,13 +300,22 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_sink_drops_lines_and_counts_them() {
-        let (lines, _queue) = sync_channel(1);
-        let log = AccessLog { lines: Some(lines), observer: None, dropped: Arc::default() };
-        let entry = Note::unread(HttpVersion::Http11);
-        for _ in 0..3 {
-            entry.finish(&log, None, 400, 0, &Exchange::new(true));
+    fn lines_that_are_not_taken_are_counted() {
+        struct Broken;
+        impl Write for Broken {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(std::io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
         }
+        let log = AccessLog::to_writer(Broken).unwrap();
+        let entry = Note::unread(HttpVersion::Http11);
+        entry.finish(&log, None, 400, 0, &Exchange::new(true));
+        log.flush(Duration::from_secs(60));
+        assert_eq!(log.dropped(), 0);
+        (0..2).for_each(|_| entry.finish(&log, None, 400, 0, &Exchange::new(true)));
         assert_eq!(log.dropped(), 2);
     }
 
