@@ -75,8 +75,15 @@ impl<T: Kept> Shelf<T> {
         if self.sets.len() >= MOST_SETS {
             return;
         }
-        if self.large + set.large() > MOST_LARGE {
-            set.lighten();
+        // What was used last is used next, so that what has lain for longest gives way.
+        let mut oldest = self.sets.iter_mut();
+        while self.large + set.large() > MOST_LARGE {
+            let Some(old) = oldest.next() else {
+                set.lighten();
+                break;
+            };
+            self.large = self.large.saturating_sub(old.large());
+            old.lighten();
         }
         self.large += set.large();
         self.sets.push(set);
@@ -124,14 +131,13 @@ impl Reader {
 
 impl Kept for Reader {
     fn large(&self) -> usize {
-        let held = self.read.capacity();
-        // A tape is about five times as large as the body it was read from.
-        if held > SMALL { held.saturating_mul(6) } else { 0 }
+        let held = self.read.capacity() + self.scratch.held();
+        if held > SMALL { held } else { 0 }
     }
 
     fn lighten(&mut self) {
         self.read = ReadBuffer::new();
-        self.scratch.shrink(SMALL);
+        self.scratch.shrink(0);
     }
 }
 
@@ -218,6 +224,18 @@ mod tests {
             assert!(shelf.large <= MOST_LARGE);
             assert!(shelf.sets.iter().all(|set| !set.has_unsent()));
         });
+    }
+
+    #[test]
+    fn what_was_used_last_stays_large() {
+        let writers: Vec<_> = (0..8).map(|_| Writer::take(false)).collect();
+        for mut writer in writers {
+            writer.ex.body.reserve_exact(MOST_LARGE / 4);
+            writer.put();
+        }
+        let taken: Vec<_> = (0..8).map(|_| Writer::take(false)).collect();
+        let large: Vec<bool> = taken.iter().map(|writer| writer.large() > 0).collect();
+        assert_eq!(large, [true, true, true, true, false, false, false, false]);
     }
 
     #[test]

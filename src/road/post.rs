@@ -76,6 +76,12 @@ impl Scratch {
         }
     }
 
+    /// Bytes held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.json.held()
+    }
+
     /// Gives back what is held beyond `keep` bytes.
     pub fn shrink(&mut self, keep: usize) {
         self.json.shrink(keep);

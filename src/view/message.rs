@@ -30,6 +30,8 @@ pub struct JsonScratch {
     max_depth: usize,
     /// The largest body since the storage was last given back, in bytes.
     largest: usize,
+    /// The most pieces that one was found to be made of.
+    structurals: usize,
 }
 
 impl std::fmt::Debug for JsonScratch {
@@ -51,6 +53,7 @@ impl JsonScratch {
             recorder: Recorder::new(),
             max_depth,
             largest: 0,
+            structurals: 0,
         }
     }
 
@@ -72,7 +75,9 @@ impl JsonScratch {
         self.largest = self.largest.max(len);
         self.recorder.record(body);
         let mut tape = std::mem::replace(&mut self.tape, Tape(Vec::new())).reset();
-        match simd_json::fill_tape_padded(buf, len, &mut self.buffers, &mut tape) {
+        let filled = simd_json::fill_tape_padded(buf, len, &mut self.buffers, &mut tape);
+        self.structurals = self.structurals.max(self.buffers.structural_indexes().len());
+        match filled {
             Ok(()) => {
                 self.recorder.link(&tape.0, self.buffers.structural_indexes());
                 let root = Value::new(&tape.0);
@@ -100,6 +105,15 @@ impl JsonScratch {
                 then(Err(evidence.explain(&error)))
             }
         }
+    }
+
+    /// Bytes of storage held, give or take what vectors grow by in advance.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        let structurals = self.structurals.max(self.largest / 8);
+        self.largest
+            + 2 * structurals * size_of::<u32>()
+            + self.tape.0.capacity() * size_of::<Node<'static>>()
     }
 
     /// Gives the storage back if a body longer than `keep` bytes has made it grow.
