@@ -92,8 +92,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// What time it is.
-    pub(super) fn now(&self) -> Instant {
-        self.writer.as_ref().and_then(|writer| writer.now).unwrap_or_else(Instant::now)
+    pub(super) fn now(&mut self) -> Instant {
+        *self.writer().now.get_or_insert_with(Instant::now)
     }
 
     /// Has the clock read anew: something has been waited for.

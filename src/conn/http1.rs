@@ -56,7 +56,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<S> {
     /// Serves requests until the connection ends.
     pub(super) async fn serve_http1(&mut self) -> Flow<Infallible> {
         loop {
-            self.writer().now = Some(Instant::now());
             let batch = with_context(|cx| self.batch(cx)).await?;
             let dry = matches!(batch, Batch::Dry);
             if let Batch::Slow(slow) = batch {
@@ -244,6 +243,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<S> {
         let Reader { read, index, scratch, .. } = reader;
         let (head, body) = read.padded_mut().split_at_mut(index.len());
         let head = RequestHead::new(head, index);
+        // A handler may take its time.
+        writer.now = None;
         let ex = &mut writer.ex;
         guarded("body", || service.road.post(head, ticket, body, len, scratch, peer, ex, cx)).unwrap_or_else(
             || {

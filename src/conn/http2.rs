@@ -182,6 +182,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Http2<S> {
                     // Not all heads become streams.
                     self.accepted = self.signs.heads();
                     if !self.signs.holds() || !std::mem::replace(&mut hold, false) {
+                        self.signs.hold(false);
                         return Poll::Pending;
                     }
                 }

@@ -75,13 +75,13 @@ impl<T: Kept> Shelf<T> {
         if self.sets.len() >= MOST_SETS {
             return;
         }
+        if set.large() > MOST_LARGE {
+            set.lighten();
+        }
         // What was used last is used next, so that what has lain for longest gives way.
-        let mut oldest = self.sets.iter_mut();
+        let mut oldest = self.sets.iter_mut().filter(|old| old.large() > 0);
         while self.large + set.large() > MOST_LARGE {
-            let Some(old) = oldest.next() else {
-                set.lighten();
-                break;
-            };
+            let Some(old) = oldest.next() else { break };
             self.large = self.large.saturating_sub(old.large());
             old.lighten();
         }
@@ -254,5 +254,32 @@ mod tests {
         assert_eq!(writer.unsent(), (&b""[..], &b"y"[..]));
         writer.sent = 8;
         assert!(!writer.has_unsent());
+    }
+
+    struct Sized(usize);
+
+    impl Kept for Sized {
+        fn large(&self) -> usize {
+            if self.0 > SMALL { self.0 } else { 0 }
+        }
+
+        fn lighten(&mut self) {
+            self.0 = 0;
+        }
+    }
+
+    #[test]
+    fn only_large_sets_give_way() {
+        let sizes = |shelf: &Shelf<Sized>| shelf.sets.iter().map(|set| set.0).collect::<Vec<_>>();
+        let mut shelf = Shelf::new();
+        for size in [SMALL, MOST_LARGE / 2, SMALL, MOST_LARGE / 2, SMALL] {
+            shelf.put(Box::new(Sized(size)));
+        }
+        shelf.put(Box::new(Sized(MOST_LARGE / 2)));
+        assert_eq!(sizes(&shelf), [SMALL, 0, SMALL, MOST_LARGE / 2, SMALL, MOST_LARGE / 2]);
+        // What is too large by itself is no reason for others to give way.
+        shelf.put(Box::new(Sized(MOST_LARGE + 1)));
+        assert_eq!(sizes(&shelf), [SMALL, 0, SMALL, MOST_LARGE / 2, SMALL, MOST_LARGE / 2, 0]);
+        assert_eq!(shelf.large, MOST_LARGE);
     }
 }

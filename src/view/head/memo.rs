@@ -1,5 +1,5 @@
 //! Heads that were read lately. Clients send the same head over and over: what differs from one request to the next is the length of the
-//! body and, from one client to the next, a secret. A head that is the same but for these has the same index, and is not parsed again.
+//! body and, from one client to the next, a credential. A head that is the same but for these has the same index, and is not parsed again.
 
 use super::index::HeadIndex;
 use super::span::Span;
@@ -9,12 +9,12 @@ use crate::base::swar::WORD;
 use crate::tables::headers::Known;
 
 /// The most heads that are remembered: a client has one for each method, tool and number of digits.
-const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 /// The longest head that is remembered, in bytes.
 const LONGEST: usize = 1024;
 
-/// The headers whose values may differ, as long as they are as long. Secrets are never compared, so that how long it takes to refuse a head
-/// says nothing about another client's.
+/// The headers whose values may differ, as long as they are as long. The credentials that this server reads are never compared, so that how
+/// long it takes to tell heads apart says nothing about another client's.
 const FREE: [Known; 3] = [Known::ContentLength, Known::SessionId, Known::Authorization];
 
 /// The heads that one parser has read.
@@ -62,15 +62,16 @@ impl Memo {
         let mut free =
             FREE.map(|known| if index.has(known) { index.slots[known.slot()] } else { Span::ABSENT });
         free.sort_unstable_by_key(|span| span.start());
-        let mut bytes = Vec::new();
-        if self.heads.len() == MOST {
-            let oldest = self.heads.swap_remove(self.oldest);
-            self.oldest = (self.oldest + 1) % MOST;
-            bytes = oldest.bytes;
-            bytes.clear();
+        let bounds = Bounds::of(limits);
+        if self.heads.len() < MOST {
+            self.heads.push(Remembered { bytes: head.to_vec(), free, index: *index, bounds });
+            return;
         }
-        bytes.extend_from_slice(head);
-        self.heads.push(Remembered { bytes, free, index: *index, bounds: Bounds::of(limits) });
+        let oldest = &mut self.heads[self.oldest];
+        oldest.bytes.clear();
+        oldest.bytes.extend_from_slice(head);
+        (oldest.free, oldest.index, oldest.bounds) = (free, *index, bounds);
+        self.oldest = (self.oldest + 1) % MOST;
     }
 }
 

@@ -1,8 +1,8 @@
 //! HTTP/1 heads, in whatever pieces they arrive.
 //!
 //! Every answer is a function of the bytes so far, and a fault is found at the first byte that makes it one: so a head gets the same answer
-//! whether it arrives whole or byte by byte. The usual head arrives whole and takes one pass (`read_head`). Any other is walked line by
-//! line (`scan`), which is the authority on faults: `read_head` accepts nothing that the walk would refuse.
+//! whether it arrives whole or byte by byte. The usual head arrives whole: it is one of those remembered (`memo`), or takes one pass
+//! (`read_head`). Any other is walked line by line (`scan`), which is the authority on faults: neither accepts what the walk would refuse.
 
 use std::mem::MaybeUninit;
 

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::{small_limits, whole};
 use crate::base::limits::Limits;
 use crate::tables::headers::Known;
+use crate::view::head::memo::{MOST, Memo};
 use crate::view::head::{Cardinality, HeadParser, RequestHead};
 
 fn head(length: &str, session: &str, token: &str, other: &str) -> String {
@@ -71,6 +72,32 @@ fn values_that_may_differ_are_read_anew() {
             [(Known::ContentLength, length), (Known::SessionId, session), (Known::Authorization, token)]
         {
             assert_eq!(head.header(known), Cardinality::One(value.as_bytes()));
+        }
+    }
+}
+
+#[test]
+fn heads_are_remembered_until_newer_ones_have_come() {
+    let limits = Limits::default();
+    let heads: Vec<_> = (0..20).map(|number| head("10", "aa", "Bearer b", &format!("{number:02}"))).collect();
+    let mut memo = Memo::default();
+    for (at, text) in heads.iter().enumerate() {
+        assert_eq!(memo.find(text.as_bytes(), &limits), None);
+        let index = whole(text.as_bytes(), &limits).unwrap().unwrap();
+        memo.keep(text.as_bytes(), &index, &limits);
+        for (number, text) in heads.iter().enumerate() {
+            let other =
+                text.replace("Length: 10", "Length: 99").replace("aa", "zz").replace("Bearer b", "Basic cc");
+            let known = number <= at && at - number < MOST;
+            for text in [text, &other] {
+                assert_eq!(
+                    memo.find(text.as_bytes(), &limits),
+                    known.then_some(index),
+                    "{number} after {at}"
+                );
+                assert_eq!(memo.find(&text.as_bytes()[..text.len() - 1], &limits), None);
+            }
+            assert_eq!(memo.find(text.replace("localhost", "localhosT").as_bytes(), &limits), None);
         }
     }
 }
