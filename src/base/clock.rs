@@ -135,6 +135,24 @@ pub fn render_timestamp(millis: u64) -> [u8; 24] {
     text
 }
 
+/// A cached timestamp for the access log, of which only the milliseconds are written anew while the second is the same.
+#[derive(Debug, Clone, Default)]
+pub struct TimestampCache(Option<(u64, [u8; 24])>);
+
+impl TimestampCache {
+    /// The timestamp of so many milliseconds since the epoch.
+    pub fn at(&mut self, millis: u64) -> &[u8; 24] {
+        let second = millis / 1000;
+        if self.0.is_some_and(|(cached, _)| cached != second) {
+            self.0 = None;
+        }
+        let (_, text) = self.0.get_or_insert_with(|| (second, render_timestamp(millis)));
+        text[20] = digit(millis % 1000 / 100);
+        two_digits(&mut text[21..23], millis % 1000);
+        text
+    }
+}
+
 /// Milliseconds since the epoch, for log lines.
 #[must_use]
 pub fn wall_ms() -> u64 {
@@ -217,6 +235,10 @@ mod tests {
     fn timestamps_carry_milliseconds() {
         assert_eq!(&render_timestamp(784_111_777_042), b"1994-11-06T08:49:37.042Z");
         assert_eq!(&render_timestamp(999), b"1970-01-01T00:00:00.999Z");
+        let mut cache = TimestampCache::default();
+        for millis in [0, 1, 999, 1000, 1999, 2000, 784_111_777_042, 784_111_777_999, 784_111_778_000, 5] {
+            assert_eq!(*cache.at(millis), render_timestamp(millis));
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use super::lines::Lines;
-use crate::base::clock::{render_timestamp, wall_ms};
+use crate::base::clock::{TimestampCache, wall_ms};
 use crate::reply::json::{write_int, write_lossy, write_str};
 use crate::reply::{Exchange, Mark};
 use crate::tables::routes::Verb;
@@ -112,9 +112,9 @@ impl AccessLog {
             observer.answered(answered);
         }
         if let Some(lines) = &self.lines {
-            let taken = LINE.with_borrow_mut(|line| {
+            let taken = LINE.with_borrow_mut(|(line, timestamp)| {
                 line.clear();
-                render(line, answered);
+                render(line, timestamp.at(wall_ms()), answered);
                 lines.put(line)
             });
             if !taken {
@@ -132,7 +132,7 @@ impl fmt::Debug for AccessLog {
 
 thread_local! {
     /// Lines are made here, so that nobody is kept from handing over another meanwhile.
-    static LINE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static LINE: RefCell<(Vec<u8>, TimestampCache)> = RefCell::default();
 }
 
 /// What is noted when a request's head has been read.
@@ -192,16 +192,15 @@ impl Note {
 }
 
 /// Appends one answer as a line of JSON.
-fn render(line: &mut Vec<u8>, answered: &Answered<'_>) {
+fn render(line: &mut Vec<u8>, timestamp: &[u8], answered: &Answered<'_>) {
     let filled = |text: &'static str, value: &str, line: &mut Vec<u8>| {
         self::text(line, text, (!value.is_empty()).then_some(value));
     };
     line.extend_from_slice(b"{\"time\":\"");
-    line.extend_from_slice(&render_timestamp(wall_ms()));
+    line.extend_from_slice(timestamp);
     line.extend_from_slice(b"\",\"peer\":");
     match answered.peer {
-        // Neither an address nor a port has anything to escape, and writing to a Vec cannot fail.
-        Some(peer) => drop(write!(line, "\"{peer}\"")),
+        Some(peer) => write_peer(line, peer),
         None => line.extend_from_slice(b"null"),
     }
     text(line, "verb", answered.verb.map(Verb::name));
@@ -222,6 +221,26 @@ fn render(line: &mut Vec<u8>, answered: &Answered<'_>) {
     text(line, "reason", answered.mark.map(Mark::reason));
     text(line, "http", Some(answered.http));
     line.extend_from_slice(b"}\n");
+}
+
+/// Appends an address and its port as a JSON string: neither has anything to escape.
+fn write_peer(line: &mut Vec<u8>, peer: SocketAddr) {
+    line.push(b'"');
+    match peer {
+        SocketAddr::V4(peer) => {
+            for (at, octet) in peer.ip().octets().into_iter().enumerate() {
+                if at > 0 {
+                    line.push(b'.');
+                }
+                write_int(line, octet);
+            }
+            line.push(b':');
+            write_int(line, peer.port());
+        }
+        // Writing to a Vec cannot fail.
+        SocketAddr::V6(peer) => drop(write!(line, "{peer}")),
+    }
+    line.push(b'"');
 }
 
 fn key(line: &mut Vec<u8>, key: &str) {
@@ -297,6 +316,15 @@ mod tests {
         }
         assert!(value["microseconds"].is_u64() && value["time"].is_string());
         assert_eq!(value.as_object().unwrap().len(), 14);
+    }
+
+    #[test]
+    fn peers_are_written_as_addresses_are() {
+        for peer in ["127.0.0.1:9", "255.0.10.1:65535", "[::1]:80", "[2001:db8::5]:1"] {
+            let mut line = Vec::new();
+            write_peer(&mut line, peer.parse().unwrap());
+            assert_eq!(String::from_utf8(line).unwrap(), format!("\"{peer}\""));
+        }
     }
 
     #[test]

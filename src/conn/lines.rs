@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 const MOST_WAITING: usize = 4 * 1024 * 1024;
 /// Bytes that are written without waiting for more.
 const MANY: usize = 64 * 1024;
+/// Bytes of storage kept for the next lines: fresh memory would be faulted in again and again.
+const KEPT: usize = 1024 * 1024;
 /// How long the first line waits for others.
 const LINGER: Duration = Duration::from_millis(20);
 
@@ -109,7 +111,7 @@ fn write(shared: &Shared, mut sink: impl Write) {
         }
         let failed = sink.write_all(&bytes).and_then(|()| sink.flush()).is_err();
         bytes.clear();
-        bytes.shrink_to(MANY);
+        bytes.shrink_to(KEPT);
         let mut queue = shared.queue();
         queue.written = told;
         queue.ended |= failed;
