@@ -202,8 +202,7 @@ fn compare_number(value: Value<'_, '_>, spelling: &str) {
 }
 
 fn compare_envelope(document: Document<'_, '_>, json: &Json) {
-    let envelope = document.envelope();
-    let Envelope { object, jsonrpc, id, method, params, result, error, args } = envelope;
+    let Envelope { object, jsonrpc, id, method, params, result, error, args } = *document.envelope();
     assert_eq!(object, json.is_object());
     let check = |slot: Option<Value<'_, '_>>, expected: Option<&Json>| {
         assert_eq!(slot.is_some(), expected.is_some());
