@@ -89,18 +89,9 @@ const PIPELINED: usize = 16;
 
 fn kinds(rig: &mut Rig) -> Vec<(String, Vec<u8>, Request)> {
     let [_, _, legacy_echo] = requests::on_session(rig);
-    let single = [
-        requests::ping(),
-        requests::bad_origin(),
-        requests::wrong_content_type(),
-        requests::list(),
-        requests::discover(),
-        requests::echo("echo_16", 16),
-        requests::echo("echo_64k", 64 * 1024),
-        legacy_echo,
-    ];
+    let single = requests::stateless().into_iter().chain([legacy_echo]);
     let mut kinds: Vec<_> =
-        single.into_iter().map(|request| (request.name.to_owned(), request.bytes(), request)).collect();
+        single.map(|request| (request.name.to_owned(), request.bytes(), request)).collect();
     let echo = requests::echo("echo_16", 16);
     // None of them is among the heads that are remembered when it comes again.
     let strangers: Vec<_> = (0..PIPELINED).flat_map(|number| stranger(&echo, number)).collect();

@@ -10,16 +10,7 @@ fn kinds(criterion: &mut Criterion) {
     let mut group = support::measure::group(criterion, "road");
     let mut rig = Rig::new(support::road());
     let on_session = requests::on_session(&mut rig);
-    let stateless = [
-        requests::ping(),
-        requests::bad_origin(),
-        requests::wrong_content_type(),
-        requests::list(),
-        requests::discover(),
-        requests::echo("echo_16", 16),
-        requests::echo("echo_64k", 64 * 1024),
-    ];
-    for request in stateless.iter().chain(&on_session) {
+    for request in requests::stateless().iter().chain(&on_session) {
         let mut loaded = rig.check(request);
         group.bench_function(request.name, |bencher| bencher.iter(|| rig.run(&mut loaded).0.status));
     }

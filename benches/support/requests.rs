@@ -68,6 +68,19 @@ fn legacy(name: &'static str, fields: &str, method: &str, params: &str, answer: 
     Request::new(name, fields, body, 200, answer)
 }
 
+/// Every kind of request that needs no session.
+pub fn stateless() -> [Request; 7] {
+    [
+        ping(),
+        bad_origin(),
+        wrong_content_type(),
+        list(),
+        discover(),
+        echo("echo_16", 16),
+        echo("echo_64k", 64 * 1024),
+    ]
+}
+
 /// `ping` without a session.
 pub fn ping() -> Request {
     legacy("ping", "", "ping", "", pong())
