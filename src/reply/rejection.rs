@@ -58,6 +58,8 @@ pub enum Detail<'a> {
     Text(&'static str),
     /// A ceiling or a time.
     Number(u64),
+    /// Our own words, and `Retry-After` in seconds: what sheds load allocates nothing.
+    Later(&'static str, u32),
     /// Anything that needs more room; only uncommon refusals pay for it.
     Fault(Box<Fault>),
 }
@@ -98,6 +100,12 @@ impl<'a> Refusal<'a> {
     #[must_use]
     pub const fn number(rejection: Rejection, number: u64) -> Self {
         Self { rejection, detail: Detail::Number(number) }
+    }
+
+    /// A refusal with words of ours, and with the seconds after which it is worth to come back.
+    #[must_use]
+    pub const fn later(rejection: Rejection, text: &'static str, seconds: u32) -> Self {
+        Self { rejection, detail: Detail::Later(text, seconds) }
     }
 
     /// A refusal with more to say.
@@ -223,7 +231,7 @@ fn write_message(out: &mut Vec<u8>, row: &Row, detail: &Detail<'_>) {
         Detail::Bytes(bytes) => {
             json::write_str_part(out, &quote(&String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTE)])))
         }
-        Detail::Text(text) => json::write_str_part(out, text),
+        Detail::Text(text) | Detail::Later(text, _) => json::write_str_part(out, text),
         Detail::Number(number) => json::write_int(out, *number),
         Detail::Fault(fault) => json::write_str_part(out, &fault.text),
     }
@@ -234,6 +242,7 @@ fn write_message(out: &mut Vec<u8>, row: &Row, detail: &Detail<'_>) {
 fn extra(row: &Row, detail: Detail<'_>, allow: Allow) -> Extra {
     let fault = match detail {
         Detail::Fault(fault) => *fault,
+        Detail::Later(_, seconds) => Fault { retry_after: Some(seconds), ..Fault::default() },
         Detail::None | Detail::Bytes(_) | Detail::Text(_) | Detail::Number(_) => Fault::default(),
     };
     match row.header {

@@ -56,7 +56,8 @@ impl Road {
 
     /// There is no memory left for this body.
     pub fn shed(&self, head: RequestHead<'_>, exchange: &mut Exchange) -> Reply {
-        self.0.refuse(Refusal::plain(Rejection::Overloaded), &head, None, exchange)
+        let text = "no memory is left for request bodies (body_memory)";
+        self.0.refuse(Refusal::text(Rejection::Overloaded, text), &head, None, exchange)
     }
 }
 

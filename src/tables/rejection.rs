@@ -141,7 +141,7 @@ macro_rules! rejections {
 
 rejections! {
     Overloaded => router.overloaded, 503, -32600, Null, RetryAfter, true, ALL,
-        "The server has no memory left for request bodies; retry later, or raise body_memory";
+        "The server is overloaded: {}; retry later";
     Draining => router.draining, 503, -32600, Null, RetryAfter, true, ALL,
         "The server is shutting down; retry, another instance may answer";
     MethodNotAllowed => router.method_not_allowed, 405, 0, Plain, Allow, false, OTHERS,

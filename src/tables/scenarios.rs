@@ -119,7 +119,7 @@ pub const fn scenario(row: Rejection) -> Scenario {
             world: World::Crowded,
             edits: &[Edit::Pad(CROWDED_BODY)],
             status: 503,
-            post: r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"The server has no memory left for request bodies; retry later, or raise body_memory"}}"#,
+            post: r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"The server is overloaded: no memory is left for request bodies (body_memory); retry later"}}"#,
             headers: &[("retry-after", "1")],
             closes: true,
             ..NONE
