@@ -94,6 +94,7 @@ pub use base::error::Error;
 pub use base::limits::{LimitInfo, Limits, Unit};
 pub use base::principal::Principal;
 pub use conn::access::{AccessLog, Answered, Observer};
+pub use conn::lines::Lines;
 pub use reply::Mark;
 pub use road::allow::{HostRule, OriginRule};
 pub use road::auth::{AuthFault, Authenticator, StaticTokens};

@@ -2,6 +2,7 @@
 
 mod cli;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::ArgMatches;
@@ -18,26 +19,27 @@ fn main() -> ExitCode {
         Some(("check", matches)) => check(matches),
         Some(("rejections", matches)) => {
             let markdown = matches.get_one::<String>("format").is_some_and(|format| format == "markdown");
-            print!(
-                "{}",
-                if markdown { cli::print::rejections_markdown() } else { cli::print::rejections_text() }
-            );
-            ExitCode::SUCCESS
+            print(&if markdown { cli::print::rejections_markdown() } else { cli::print::rejections_text() })
         }
-        Some(("limits", _)) => {
-            print!("{}", cli::print::limits_markdown());
-            ExitCode::SUCCESS
-        }
+        Some(("limits", _)) => print(&cli::print::limits_markdown()),
         Some(("completions", matches)) => {
             if let Some(&shell) = matches.get_one::<Shell>("shell") {
-                clap_complete::generate(shell, &mut cli::args::command(), "twolane", &mut std::io::stdout());
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut cli::args::command(), "twolane", &mut script);
+                return print(&String::from_utf8_lossy(&script));
             }
             ExitCode::SUCCESS
         }
-        Some((other, _)) => {
-            eprintln!("twolane: there is no subcommand {other}");
-            ExitCode::FAILURE
-        }
+        Some((other, _)) => report(&[format!("there is no subcommand {other}")]),
+    }
+}
+
+/// Prints to a reader that may leave before the end.
+fn print(text: &str) -> ExitCode {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => report(&[error.to_string()]),
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
     }
 }
 
@@ -54,12 +56,8 @@ fn serve(matches: &ArgMatches) -> ExitCode {
 fn check(matches: &ArgMatches) -> ExitCode {
     match cli::check::plan(matches) {
         Ok(plan) => {
-            println!(
-                "twolane: the flags are in order; {} listener(s), {} worker(s)",
-                plan.listen.len(),
-                plan.workers
-            );
-            ExitCode::SUCCESS
+            let (listeners, workers) = (plan.listen.len(), plan.workers);
+            print(&format!("twolane: the flags are in order; {listeners} listener(s), {workers} worker(s)\n"))
         }
         Err(faults) => report(&faults),
     }
@@ -67,7 +65,8 @@ fn check(matches: &ArgMatches) -> ExitCode {
 
 fn report(faults: &[String]) -> ExitCode {
     for fault in faults {
-        eprintln!("twolane: {fault}");
+        // Where standard error cannot be written, the exit code still says it.
+        let _ = writeln!(io::stderr(), "twolane: {fault}");
     }
     ExitCode::FAILURE
 }

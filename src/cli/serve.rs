@@ -2,37 +2,34 @@
 
 use std::fs::OpenOptions;
 use std::future::Future;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tracing_subscriber::EnvFilter;
-use twolane::{AccessLog, Error, Handle, Server, ServerInfo, Workers};
+use twolane::{AccessLog, Error, Handle, Lines, Server, ServerInfo, Workers};
 
 use super::check::Plan;
 use super::demo;
+use super::logging;
 
 /// Serves until SIGINT or SIGTERM, then drains.
 pub(crate) fn run(plan: Plan, filter: &str) -> ExitCode {
-    if let Err(error) = log_to_stderr(filter) {
-        return fail(&error);
-    }
-    match bind(plan).and_then(|(server, log)| serve(server, log.as_ref())) {
+    let told = match logging::to_stderr(filter) {
+        Ok(told) => told,
+        Err(error) => return fail(&error),
+    };
+    let served = bind(plan).and_then(|(server, log)| serve(server, log.as_ref(), &told));
+    told.flush(LOG_FLUSH);
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error.to_string()),
     }
 }
 
 fn fail(text: &str) -> ExitCode {
-    eprintln!("twolane: {text}");
+    // Where standard error cannot be written, the exit code still says it.
+    let _ = writeln!(std::io::stderr(), "twolane: {text}");
     ExitCode::FAILURE
-}
-
-fn log_to_stderr(filter: &str) -> Result<(), String> {
-    let filter = EnvFilter::try_new(filter).map_err(|error| format!("--log {filter}: {error}"))?;
-    let colors = std::io::stderr().is_terminal();
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colors).with_writer(std::io::stderr).init();
-    Ok(())
 }
 
 fn bind(plan: Plan) -> Result<(Server, Option<AccessLog>), Error> {
@@ -67,8 +64,8 @@ fn open_log(target: &str) -> Result<AccessLog, Error> {
 /// How long the last lines of the access log may take at the end.
 const LOG_FLUSH: Duration = Duration::from_secs(2);
 
-fn serve(server: Server, log: Option<&AccessLog>) -> Result<(), Error> {
-    let shutdown = signals(server.handle())?;
+fn serve(server: Server, log: Option<&AccessLog>, told: &Lines) -> Result<(), Error> {
+    let shutdown = signals(server.handle(), told.clone())?;
     let mut out = std::io::stdout().lock();
     for url in server.urls() {
         // A closed standard output is no reason not to serve.
@@ -83,23 +80,27 @@ fn serve(server: Server, log: Option<&AccessLog>) -> Result<(), Error> {
     served
 }
 
+/// Sent to a process that writes past the size that its files may have. Unless it is taken it ends the process; taken, the write fails
+/// like any other, and the log copes with that.
+const SIGXFSZ: i32 = if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 31 } else { 25 };
+
 /// Says what is open, whatever the log's filter: it was asked for.
-fn tell(handle: &Handle) {
+fn tell(handle: &Handle, told: &Lines) {
     let (sessions, streams, detached) = (handle.sessions(), handle.streams(), handle.detached_calls());
     let (listeners, tasks) = (handle.listeners(), handle.tasks());
-    let _ = writeln!(
-        std::io::stderr(),
-        "twolane: open are {sessions} sessions, {streams} streams, {detached} detached calls, {listeners} listeners, {tasks} tasks"
+    let line = format!(
+        "twolane: open are {sessions} sessions, {streams} streams, {detached} detached calls, {listeners} listeners, {tasks} tasks\n"
     );
+    told.put(line.as_bytes());
 }
 
 /// Ready when the process is asked to stop. The signals are taken from now on, so that none is missed while the server starts. SIGUSR1
 /// is answered on standard error.
-fn signals(handle: Handle) -> Result<impl Future<Output = ()>, Error> {
+fn signals(handle: Handle, lines: Lines) -> Result<impl Future<Output = ()>, Error> {
     let failed = |source| Error::Io { context: "watching for signals".to_owned(), source };
     let (told, stop) = tokio::sync::oneshot::channel::<()>();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let (mut interrupt, mut terminate, mut asked) = {
+    let (mut interrupt, mut terminate, mut asked, mut too_long) = {
         let _inside = runtime.enter();
         use tokio::signal::unix::{SignalKind, signal};
         let watch = |kind| signal(kind).map_err(failed);
@@ -107,6 +108,7 @@ fn signals(handle: Handle) -> Result<impl Future<Output = ()>, Error> {
             watch(SignalKind::interrupt())?,
             watch(SignalKind::terminate())?,
             watch(SignalKind::user_defined1())?,
+            watch(SignalKind::from_raw(SIGXFSZ))?,
         )
     };
     // A thread of its own: a tool that blocks its worker must not hold up a signal.
@@ -119,7 +121,8 @@ fn signals(handle: Handle) -> Result<impl Future<Output = ()>, Error> {
                         tokio::select! {
                             _ = interrupt.recv() => return "interrupted",
                             _ = terminate.recv() => return "asked to terminate",
-                            _ = asked.recv() => tell(&handle),
+                            _ = asked.recv() => tell(&handle, &lines),
+                            Some(()) = too_long.recv() => {}
                         }
                     }
                 };

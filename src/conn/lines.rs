@@ -1,11 +1,13 @@
 //! Lines of text on their way to a slow sink, which a thread of its own writes. Whoever hands one over waits for nobody: lines gather in
-//! memory and are written together, so that a line costs neither a system call nor a wake-up.
+//! memory and are written together, so that a line costs neither a system call nor a wake-up. A sink that fails is tried again, from the
+//! byte on that it has not taken: a disk that was full for a while costs lines only where more came than are kept.
 
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes that may wait for the sink. What comes then is not taken.
+/// Bytes that may wait for the sink. What comes then is dropped.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
 /// Bytes that are written without waiting for more.
 const MANY: usize = 64 * 1024;
@@ -13,10 +15,13 @@ const MANY: usize = 64 * 1024;
 const KEPT: usize = 1024 * 1024;
 /// How long the first line waits for others.
 const LINGER: Duration = Duration::from_millis(20);
+/// How long after a failure the sink is tried again.
+const RETRY: Duration = Duration::from_millis(500);
 
-/// The way to the sink. The thread ends when the last clone is gone, after its last line.
+/// The way to a sink of lines: an access log, or what the program logs. Handing a line over never blocks. Clones lead to the same sink;
+/// its thread ends when the last of them is gone, after its last line.
 #[derive(Debug, Clone)]
-pub(super) struct Lines(Arc<Sender>);
+pub struct Lines(Arc<Sender>);
 
 #[derive(Debug)]
 struct Sender(Arc<Shared>);
@@ -24,6 +29,7 @@ struct Sender(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
+    dropped: AtomicU64,
     /// The writer waits here.
     told: Condvar,
     /// Who wants to see its lines written waits here.
@@ -37,9 +43,11 @@ struct Queue {
     told: u64,
     /// How many of them have been written.
     written: u64,
-    /// Nobody is to wait for more lines.
+    /// How often the sink has failed.
+    failures: u64,
+    /// Nobody is to wait for more lines, or for a better time.
     hurry: bool,
-    /// No sender is left, or the sink has failed.
+    /// No sender is left.
     ended: bool,
 }
 
@@ -50,20 +58,27 @@ impl Shared {
 }
 
 impl Lines {
-    /// Starts the thread that writes to `sink`.
-    pub(super) fn to(sink: impl Write + Send + 'static) -> std::io::Result<Self> {
+    /// Starts the thread that writes to `sink`, and goes by this name.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn to(name: &'static str, sink: impl Write + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let writers = Arc::clone(&shared);
-        std::thread::Builder::new().name("access-log".to_owned()).spawn(move || write(&writers, sink))?;
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || Writer { name, sink, failed: None }.write(&writers))?;
         Ok(Self(Arc::new(Sender(shared))))
     }
 
-    /// Hands a line over. False where too many wait, or the sink has failed.
-    pub(super) fn put(&self, line: &[u8]) -> bool {
+    /// Hands a line over. Where too many wait it is dropped and counted.
+    pub fn put(&self, line: &[u8]) {
         let shared = &*self.0.0;
         let mut queue = shared.queue();
-        if queue.ended || queue.bytes.len() + line.len() > MOST_WAITING {
-            return false;
+        if queue.bytes.len() + line.len() > MOST_WAITING {
+            drop(queue);
+            shared.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
         }
         let before = queue.bytes.len();
         queue.bytes.extend_from_slice(line);
@@ -73,18 +88,24 @@ impl Lines {
         if before == 0 || (before < MANY && now >= MANY) {
             shared.told.notify_one();
         }
-        true
     }
 
-    /// Waits until every line handed over so far has been written, but not for longer than `most`. A time that no clock reaches is none.
-    pub(super) fn flush(&self, most: Duration) {
+    /// How many lines were dropped.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.0.0.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Waits until every line handed over so far has been written, but not for longer than `most`, and not for a sink that fails. A time
+    /// that no clock reaches is none.
+    pub fn flush(&self, most: Duration) {
         let shared = &*self.0.0;
         let until = Instant::now().checked_add(most);
         let mut queue = shared.queue();
-        let told = queue.told;
+        let (told, failures) = (queue.told, queue.failures);
         queue.hurry = true;
         shared.told.notify_one();
-        while queue.written < told && !queue.ended {
+        while queue.written < told && queue.failures == failures {
             let left = until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 return;
@@ -101,26 +122,79 @@ impl Drop for Sender {
     }
 }
 
-/// Writes until the senders are gone. A sink that fails ends the lines, not the server.
-fn write(shared: &Shared, mut sink: impl Write) {
-    let mut bytes = Vec::new();
-    loop {
-        let told = take(shared, &mut bytes);
-        if bytes.is_empty() {
-            return;
-        }
-        let failed = sink.write_all(&bytes).and_then(|()| sink.flush()).is_err();
-        bytes.clear();
-        bytes.shrink_to(KEPT);
-        let mut queue = shared.queue();
-        queue.written = told;
-        queue.ended |= failed;
-        drop(queue);
-        shared.written.notify_all();
-        if failed {
-            return;
+/// The thread that writes.
+struct Writer<W> {
+    name: &'static str,
+    sink: W,
+    /// How many lines had been dropped when the sink began to fail.
+    failed: Option<u64>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes until the senders are gone. A sink that fails then gets one more chance.
+    fn write(&mut self, shared: &Shared) {
+        let mut bytes = Vec::new();
+        loop {
+            let told = take(shared, &mut bytes);
+            if bytes.is_empty() {
+                return;
+            }
+            let mut at = 0;
+            while let Err(error) = self.write_from(&bytes, &mut at) {
+                self.tell_failure(&error, shared);
+                if !await_retry(shared) {
+                    return;
+                }
+            }
+            self.tell_recovery(shared);
+            bytes.clear();
+            bytes.shrink_to(KEPT);
+            shared.queue().written = told;
+            shared.written.notify_all();
         }
     }
+
+    /// Writes what stands behind `at`, and moves it on: no byte is written twice and no line is torn by a failure that passes.
+    fn write_from(&mut self, bytes: &[u8], at: &mut usize) -> io::Result<()> {
+        while *at < bytes.len() {
+            match self.sink.write(&bytes[*at..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => *at += written,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.sink.flush()
+    }
+
+    /// Once for each time that the sink fails and recovers.
+    fn tell_failure(&mut self, error: &io::Error, shared: &Shared) {
+        if self.failed.is_none() {
+            self.failed = Some(shared.dropped.load(Ordering::Relaxed));
+            tracing::warn!(sink = self.name, %error, "lines cannot be written; they wait, and are dropped where too many do");
+        }
+    }
+
+    fn tell_recovery(&mut self, shared: &Shared) {
+        if let Some(before) = self.failed.take() {
+            let dropped = shared.dropped.load(Ordering::Relaxed).saturating_sub(before);
+            tracing::warn!(sink = self.name, dropped, "lines can be written again");
+        }
+    }
+}
+
+/// Notes a failure and waits for a better time. False where nobody is left to wait for one.
+fn await_retry(shared: &Shared) -> bool {
+    let mut queue = shared.queue();
+    queue.failures += 1;
+    shared.written.notify_all();
+    if queue.ended {
+        return false;
+    }
+    let waits = |queue: &mut Queue| !queue.hurry && !queue.ended;
+    queue = shared.told.wait_timeout_while(queue, RETRY, waits).unwrap_or_else(PoisonError::into_inner).0;
+    queue.hurry = false;
+    true
 }
 
 /// Waits for lines and takes them, and says how many there have been. None are left at the end.
@@ -138,7 +212,7 @@ fn take(shared: &Shared, bytes: &mut Vec<u8>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Error, ErrorKind};
+    use std::io::Error;
     use std::sync::mpsc::{Receiver, channel, sync_channel};
 
     use super::*;
@@ -161,27 +235,120 @@ mod tests {
     #[test]
     fn what_waits_is_bounded() {
         let ((entered, written_to), (open, gate)) = (channel(), sync_channel(100));
-        let lines = Lines::to(Gate(entered, gate)).unwrap();
-        assert!(lines.put(b"x"));
+        let lines = Lines::to("test", Gate(entered, gate)).unwrap();
+        let put = |line: &[u8]| {
+            let before = lines.dropped();
+            lines.put(line);
+            lines.dropped() == before
+        };
+        assert!(put(b"x"));
         written_to.recv().unwrap();
         // What the writer has in its hands does not wait any more.
         let line = vec![b'x'; MANY];
-        let taken = (0..1000).take_while(|_| lines.put(&line)).count();
+        let taken = (0..1000).take_while(|_| put(&line)).count();
         assert_eq!(taken, MOST_WAITING / MANY);
-        assert!(!lines.put(b"x"));
+        assert!(!put(b"x"));
+        assert_eq!(lines.dropped(), 2);
         (0..10).for_each(|_| open.send(()).unwrap());
         lines.flush(Duration::from_secs(60));
-        assert!(lines.put(&line));
+        assert!(put(&line));
+    }
+
+    /// A disk with room for so many bytes, which a test may make larger.
+    #[derive(Clone)]
+    struct Disk(Arc<Mutex<(usize, Vec<u8>)>>);
+
+    impl Disk {
+        fn with_room(room: usize) -> Self {
+            Self(Arc::new(Mutex::new((room, Vec::new()))))
+        }
+
+        fn make_room(&self, more: usize) {
+            self.0.lock().unwrap().0 += more;
+        }
+
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().1.clone()).unwrap()
+        }
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut disk = self.0.lock().unwrap();
+            let room = disk.0.min(bytes.len());
+            if room == 0 {
+                return Err(ErrorKind::StorageFull.into());
+            }
+            disk.0 -= room;
+            disk.1.extend_from_slice(&bytes[..room]);
+            Ok(room)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Once there is room again everything that was kept is written, each byte once, and goes on from there.
+    #[test]
+    fn a_sink_that_recovers_gets_what_was_kept() {
+        let disk = Disk::with_room(8);
+        let lines = Lines::to("test", disk.clone()).unwrap();
+        let all: Vec<String> = (0..1000).map(|number| format!("line {number}\n")).collect();
+        all[..500].iter().for_each(|line| lines.put(line.as_bytes()));
+        // It comes back although nothing gets written: the sink fails.
+        lines.flush(Duration::MAX);
+        assert_eq!(disk.text(), "line 0\nl");
+        disk.make_room(3);
+        lines.flush(Duration::MAX);
+        assert_eq!(disk.text(), "line 0\nline");
+        all[500..].iter().for_each(|line| lines.put(line.as_bytes()));
+        disk.make_room(1_000_000);
+        while disk.text().len() < all.concat().len() {
+            lines.flush(Duration::MAX);
+        }
+        assert_eq!((disk.text(), lines.dropped()), (all.concat(), 0));
+    }
+
+    /// It recovers by itself, too: nobody has to ask.
+    #[test]
+    fn a_sink_that_fails_is_tried_again_and_what_is_too_much_is_counted() {
+        let disk = Disk::with_room(0);
+        let lines = Lines::to("test", disk.clone()).unwrap();
+        lines.put(b"first\n");
+        lines.flush(Duration::MAX);
+        let line = vec![b'x'; MANY];
+        (0..100).for_each(|_| lines.put(&line));
+        assert_eq!(lines.dropped(), 100 - (MOST_WAITING / MANY) as u64);
+        disk.make_room(MOST_WAITING * 2);
+        let until = Instant::now() + Duration::from_secs(20);
+        while disk.text().len() < MOST_WAITING {
+            assert!(Instant::now() < until, "it was never tried again");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]
-    fn a_sink_that_fails_takes_no_more() {
-        let ((entered, _written_to), (open, gate)) = (channel(), channel());
-        drop(open);
-        let lines = Lines::to(Gate(entered, gate)).unwrap();
-        assert!(lines.put(b"x"));
-        lines.flush(Duration::MAX);
-        assert!(!lines.put(b"x"));
+    fn the_thread_of_a_sink_that_fails_for_good_ends_with_its_senders() {
+        struct Told(Disk, std::sync::mpsc::Sender<()>);
+        impl Write for Told {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.write(bytes)
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        impl Drop for Told {
+            fn drop(&mut self) {
+                let _ = self.1.send(());
+            }
+        }
+        let (sender, gone) = channel();
+        let lines = Lines::to("test", Told(Disk::with_room(0), sender)).unwrap();
+        lines.put(b"x\n");
+        drop(lines);
+        gone.recv_timeout(Duration::from_secs(20)).unwrap();
     }
 
     #[test]
@@ -198,11 +365,11 @@ mod tests {
             }
         }
         let (written, sizes) = channel();
-        let lines = Lines::to(Sink(written)).unwrap();
+        let lines = Lines::to("test", Sink(written)).unwrap();
         let other = lines.clone();
-        (0..10).for_each(|_| assert!(lines.put(b"ab")));
+        (0..10).for_each(|_| lines.put(b"ab"));
         drop(lines);
-        (0..10).for_each(|_| assert!(other.put(b"cd")));
+        (0..10).for_each(|_| other.put(b"cd"));
         drop(other);
         assert_eq!(sizes.iter().sum::<usize>(), 40);
     }

@@ -2,7 +2,7 @@
 //! only by what it takes and gives, and the road knows neither.
 
 pub mod access;
-mod lines;
+pub mod lines;
 pub mod stop;
 mod guard;
 mod timer;
