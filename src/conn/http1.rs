@@ -18,12 +18,15 @@ use super::guard::{guarded, internal_error};
 use super::memory::FREE_BODY;
 use super::pending::Course;
 use super::scratch::Reader;
+use super::timer::after;
 use crate::reply::Reply;
 use crate::reply::head::Persistence;
 use crate::road::{Answer, Entry, Pending, Ticket};
 use crate::view::head::{HeadFault, RequestHead};
 
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+/// How long a connection that has sent nothing yet gets for the beginning of its first request once the server drains, in milliseconds.
+const FIRST_WORD: u64 = 250;
 const LATE_HEAD: HeadFault = HeadFault { status: 408, text: "the request head took too long" };
 
 /// How a batch ended.
@@ -114,9 +117,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<S> {
             None if idle => now + Duration::from_millis(self.service.limits().idle_timeout),
             None => *self.head_due.insert(now + Duration::from_millis(self.service.limits().head_timeout)),
         };
-        match self.fill(deadline, idle).await? {
+        let fresh = idle && self.head_due.is_some();
+        let mut came = self.fill(deadline, idle).await?;
+        if came == Fill::Draining && fresh {
+            // Its first request may be on its way: it was accepted, so it gets an answer.
+            came = self.fill(deadline.min(after(FIRST_WORD)), false).await?;
+            if came == Fill::Late {
+                came = Fill::Draining;
+            }
+        }
+        match came {
             Fill::Bytes => Ok(()),
-            Fill::Ended | Fill::Draining => Err(End::Gone),
+            Fill::Ended => Err(End::Gone),
+            // A request that crosses this end must not reset the connection: answers before it may still be on their way.
+            Fill::Draining => Err(End::Answered),
             Fill::Late if idle => Err(End::Gone),
             Fill::Late => Err(self.head_fault(LATE_HEAD)),
         }

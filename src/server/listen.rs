@@ -1,17 +1,18 @@
 //! Listeners: binding them and accepting from them.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::base::error::Error;
 use crate::conn::Service;
-use crate::conn::stop::Phase;
+use crate::conn::stop::{Phase, StopWatch};
 use crate::road::Peer;
 
 const BACKLOG: i32 = 1024;
@@ -54,17 +55,28 @@ pub(super) fn register(sockets: Vec<Socket>) -> Result<Vec<TcpListener>, Error> 
 }
 
 /// Counts open connections across all workers, and keeps newcomers out at the limit: each listener holds one that it has accepted, and the
-/// others wait in the listen queue.
+/// others wait in the listen queue. Also counts the listeners: connections may come from those that are open.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     places: Arc<Semaphore>,
+    listeners: Arc<Semaphore>,
+    /// Places that are given out once the server drains.
+    spare: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
     most: u32,
 }
 
 impl Gate {
     pub(super) fn new(connections: u64) -> Self {
         let most = u32::try_from(connections).unwrap_or(u32::MAX).clamp(1, MOST_PLACES);
-        Self { places: Arc::new(Semaphore::new(usize::try_from(most).unwrap_or(1))), most }
+        let semaphore = |places| Arc::new(Semaphore::new(usize::try_from(places).unwrap_or(1)));
+        let places = semaphore(most + SPARE_PLACES);
+        let spare = Arc::clone(&places).try_acquire_many_owned(SPARE_PLACES).ok();
+        Self { places, listeners: semaphore(MOST_PLACES), spare: Arc::new(Mutex::new(spare)), most }
+    }
+
+    /// Lets in more than the limit: who waits in the listen queue of a server that drains gets a short answer, however full it is.
+    pub(super) fn open_wide(&self) {
+        drop(self.spare.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
     /// Waits for a place. Never fails: the semaphore is not closed.
@@ -72,56 +84,114 @@ impl Gate {
         Arc::clone(&self.places).acquire_owned().await.ok()
     }
 
-    /// Waits until every place is free.
+    /// Counts a listener for as long as what it gives is held.
+    fn watch_listener(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.listeners).try_acquire_owned().ok()
+    }
+
+    /// Waits until every listener is closed and then every place is free, the spare ones too.
     pub(super) async fn emptied(&self) {
         // Fails only when closed, and then there is nobody to wait for.
-        let _ = self.places.acquire_many(self.most).await;
+        drop(self.listeners.acquire_many(MOST_PLACES).await);
+        let _ = self.places.acquire_many(self.most + SPARE_PLACES).await;
     }
 }
 
 /// What one `acquire_many` can ask for on every platform.
 const MOST_PLACES: u32 = 1 << 28;
+/// As many as one listen queue holds.
+const SPARE_PLACES: u32 = BACKLOG.unsigned_abs();
 
-/// Accepts until the server drains. The listener is closed then: who comes later is refused.
-pub(super) async fn accept(listener: TcpListener, service: Arc<Service>, gate: Gate) {
-    let mut watch = service.stop().watch();
-    let mut back_off = BACK_OFF.0;
+/// Accepts until the server drains, then serves what waits in the listen queue, and closes the listener: who comes later is refused. Begins
+/// before it is polled.
+pub(super) fn accept(listener: TcpListener, service: Arc<Service>, gate: Gate) -> impl Future<Output = ()> {
+    let counted = gate.watch_listener();
     // Where it cannot be told, the stricter rules hold.
     let on_loopback = listener.local_addr().map_or(true, |bound| bound.ip().is_loopback());
-    loop {
-        let accepted = tokio::select! {
-            biased;
-            () = watch.reached(Phase::Draining) => return,
-            accepted = next(&listener, &gate) => accepted,
-        };
-        match accepted {
-            Ok((stream, address, place)) => {
-                back_off = BACK_OFF.0;
-                // A socket that is gone already will say so when it is read.
-                let _ = stream.set_nodelay(true);
-                let peer = Peer { address: Some(address), on_loopback };
-                tokio::spawn(crate::conn::serve(Arc::clone(&service), stream, peer, place));
-            }
-            Err(error) if is_the_peers(&error) => {}
-            Err(error) => {
-                tracing::warn!(%error, wait_ms = back_off, "cannot accept connections");
-                tokio::select! {
-                    () = watch.reached(Phase::Draining) => return,
-                    () = tokio::time::sleep(Duration::from_millis(back_off)) => {}
-                }
-                back_off = (back_off * 2).min(BACK_OFF.1);
-            }
-        }
+    async move {
+        let mut door =
+            Door { watch: service.stop().watch(), service, gate, on_loopback, back_off: BACK_OFF.0 };
+        door.accept(&listener).await;
+        door.accept_rest(&listener).await;
+        drop(listener);
+        drop(counted);
     }
 }
 
-/// The next connection, once there is a place for it. The place is asked for last: a listener that waits must not hold one.
-async fn next(
-    listener: &TcpListener,
-    gate: &Gate,
-) -> io::Result<(TcpStream, SocketAddr, Option<OwnedSemaphorePermit>)> {
-    let (stream, address) = listener.accept().await?;
-    Ok((stream, address, gate.enter().await))
+/// What one listener lets in.
+struct Door {
+    service: Arc<Service>,
+    gate: Gate,
+    watch: StopWatch,
+    on_loopback: bool,
+    /// The next wait after the system has run out of something.
+    back_off: u64,
+}
+
+impl Door {
+    /// Accepts until the server drains.
+    async fn accept(&mut self, listener: &TcpListener) {
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = self.watch.reached(Phase::Draining) => return,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, address)) => self.serve(stream, address).await,
+                Err(error) => self.pause(&error, Phase::Draining).await,
+            }
+        }
+    }
+
+    /// Accepts what waits already. To those clients they are connected, and may have sent a request.
+    async fn accept_rest(&mut self, listener: &TcpListener) {
+        let socket = SockRef::from(listener);
+        // Newcomers find the queue full from here on, try again, and find it closed.
+        let _ = socket.listen(0);
+        while self.watch.phase() != Phase::Stopped {
+            match socket.accept().and_then(|(stream, address)| Ok((nonblocking(stream)?, address))) {
+                Ok((stream, address)) => {
+                    let Some(address) = address.as_socket() else { continue };
+                    self.serve(stream, address).await;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) => self.pause(&error, Phase::Stopped).await,
+            }
+        }
+    }
+
+    /// Serves a connection once there is a place for it. The place is asked for last: a listener that waits must not hold one. While the
+    /// server drains places are given back, too.
+    async fn serve(&mut self, stream: TcpStream, address: SocketAddr) {
+        self.back_off = BACK_OFF.0;
+        let place = tokio::select! {
+            place = self.gate.enter() => place,
+            () = self.watch.reached(Phase::Stopped) => return,
+        };
+        // A socket that is gone already will say so when it is read.
+        let _ = stream.set_nodelay(true);
+        let peer = Peer { address: Some(address), on_loopback: self.on_loopback };
+        tokio::spawn(crate::conn::serve(Arc::clone(&self.service), stream, peer, place));
+    }
+
+    /// Waits for the system to recover, where it is the system's fault, but not beyond `phase`.
+    async fn pause(&mut self, error: &io::Error, phase: Phase) {
+        if is_the_peers(error) {
+            return;
+        }
+        tracing::warn!(%error, wait_ms = self.back_off, "cannot accept connections");
+        tokio::select! {
+            () = self.watch.reached(phase) => {}
+            () = tokio::time::sleep(Duration::from_millis(self.back_off)) => {}
+        }
+        self.back_off = (self.back_off * 2).min(BACK_OFF.1);
+    }
+}
+
+fn nonblocking(stream: Socket) -> io::Result<TcpStream> {
+    stream.set_nonblocking(true)?;
+    TcpStream::from_std(stream.into())
 }
 
 /// Whether an accept error belongs to the connection that was to be accepted. Everything else is the system's, which needs a pause to
@@ -155,7 +225,15 @@ mod tests {
         let one = gate.enter().await;
         let two = gate.enter().await;
         assert!(gate.places.available_permits() == 0);
+        gate.open_wide();
+        assert!(gate.enter().await.is_some());
         drop((one, two));
+        gate.emptied().await;
+        // A listener that is open may still let somebody in.
+        let listener = gate.watch_listener();
+        let short = Duration::from_millis(20);
+        assert!(tokio::time::timeout(short, gate.emptied()).await.is_err());
+        drop(listener);
         gate.emptied().await;
     }
 }

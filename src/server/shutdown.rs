@@ -37,6 +37,7 @@ pub(super) async fn conduct(service: &Service, gate: &Gate, shutdown: impl Futur
     .await;
     service.road().start_draining();
     stop.advance(Phase::Draining);
+    gate.open_wide();
     let grace = Duration::from_millis(service.road().limits().shutdown_grace);
     tokio::select! {
         biased;
