@@ -6,3 +6,4 @@ pub mod error;
 pub mod limits;
 pub mod principal;
 pub mod swar;
+pub mod trace;

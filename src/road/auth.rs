@@ -11,6 +11,7 @@ use super::origin::OriginPassed;
 use super::settings::Settings;
 use crate::base::error::Error;
 use crate::base::principal::Principal;
+use crate::base::trace::looked_up;
 use crate::reply::rejection::{Fault, Refusal};
 use crate::tables::headers::Known;
 use crate::tables::rejection::Rejection;
@@ -76,6 +77,7 @@ pub fn check<'h>(
         Cardinality::One(value) => value,
     };
     let token = bearer_token(value)?;
+    looked_up("token");
     match authenticator.authenticate(token) {
         Ok(principal) => Ok(Authed { principal: Some(principal) }),
         Err(AuthFault::InvalidToken) => Err(challenge(

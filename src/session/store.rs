@@ -10,6 +10,7 @@ use super::id::SessionId;
 use super::state::{ClientInfo, Session};
 use crate::base::limits::Limits;
 use crate::base::principal::Principal;
+use crate::base::trace::looked_up;
 use crate::events::changes::Updated;
 use crate::events::topic::Topics;
 use crate::events::wakes::Wakes;
@@ -97,6 +98,7 @@ impl Sessions {
     /// Finds a session by the id a client sent. One that has been idle for too long has ended, also where no sweep has come by yet.
     #[must_use]
     pub fn find(&self, id: &[u8], now_ms: u64) -> Option<Arc<Session>> {
+        looked_up("session");
         let id = SessionId::from_wire(id)?;
         let found = self.shard(&id).get(&Key(id)).cloned()?;
         if found.is_idle(now_ms, self.idle_ms) {

@@ -10,6 +10,7 @@ use super::task::{Hooks, Task};
 use crate::base::clock::Clock;
 use crate::base::limits::Limits;
 use crate::base::principal::Principal;
+use crate::base::trace::looked_up;
 
 /// Why a task was not created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +103,7 @@ impl Tasks {
     /// Finds the task that a client names, if `principal` may use it: another principal's use of an id answers as an unknown one.
     #[must_use]
     pub fn find(&self, id: &str, principal: Option<&Arc<Principal>>, now_ms: u64) -> Option<Arc<Task>> {
+        looked_up("task");
         let id = TaskId::from_wire(id)?;
         let found = self.table().get(&id).cloned()?;
         if found.is_expired(now_ms) {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::trace::looked_up;
 use crate::tables::versions::Revision;
 
 use super::cursor::{self, BadCursor};
@@ -85,6 +86,7 @@ impl<E: Listed> List<E> {
     /// The entry with this key.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<&Arc<E>> {
+        looked_up(E::MEMBER);
         self.keys.find(key)
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::trace::looked_up;
 use crate::events::topic::{Topic, Topics};
 use crate::tables::versions::Revision;
 
@@ -125,6 +126,7 @@ impl Snapshot {
     /// The first template that makes this URI, and from what.
     #[must_use]
     pub fn match_template(&self, uri: &str) -> Option<(&Arc<TemplateEntry>, Variables)> {
+        looked_up("template");
         self.templates.entries().find_map(|entry| Some((entry, entry.template().matches(uri)?)))
     }
 

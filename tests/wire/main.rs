@@ -45,6 +45,8 @@ mod access;
 mod cli;
 mod heads2;
 mod unheard;
+mod drain;
+mod strangers;
 
 // The rejection table.
 mod place;

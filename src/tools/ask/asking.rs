@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::seal::{Sealer, SealingKey};
+use super::seal::Sealer;
+use super::sealing_key::SealingKey;
 use crate::base::limits::Limits;
 
 /// What all calls of one server need for asking.

@@ -5,6 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use twolane::base::clock::{Clock, ManualClock};
+use twolane::base::trace::Trace;
 use twolane::conn::stop::{Phase, Stop};
 use twolane::road::Road;
 use twolane::server::{Builder, Handle};
@@ -30,6 +31,8 @@ pub struct Server {
     /// What the server's thread says; handlers on the blocking pool are not heard.
     pub told: Capture,
     pub stop: Stop,
+    /// What the server's thread looks for.
+    pub trace: Trace,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -52,7 +55,10 @@ impl Server {
             (server.addresses()[0], server.road().clone(), server.handle(), server.stop());
         let told = Capture::default();
         let capture = told.clone();
+        let trace = Trace::default();
+        let recorded = trace.clone();
         let serve = move || {
+            recorded.record_here();
             let _heard = tracing::subscriber::set_default(capture);
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -61,7 +67,7 @@ impl Server {
         };
         let thread =
             std::thread::Builder::new().name("wire server".to_owned()).spawn(serve).expect("a thread");
-        Self { address, road, handle, clock: hand, tools, told, stop, thread: Some(thread) }
+        Self { address, road, handle, clock: hand, tools, told, stop, trace, thread: Some(thread) }
     }
 
     pub fn http1(&self) -> Http1 {
