@@ -39,7 +39,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-fn serve_args() -> [Arg; 12] {
+fn serve_args() -> [Arg; 13] {
     [
         Arg::new("listen")
             .long("listen")
@@ -74,6 +74,12 @@ fn serve_args() -> [Arg; 12] {
             .value_parser(value_parser!(PathBuf))
             .value_hint(ValueHint::FilePath)
             .help("Require one of the bearer tokens in this file: one a line, TOKEN or NAME TOKEN"),
+        Arg::new("sealing-key-file")
+            .long("sealing-key-file")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .value_hint(ValueHint::FilePath)
+            .help("Seal requestState with the first key in this file, and take what any of them has sealed: one a line, 64 hexadecimal digits or base64 [default: a random key]"),
         Arg::new("legacy")
             .long("legacy")
             .value_name("on|off")

@@ -1,11 +1,12 @@
 //! From flags to a configuration, with every fault reported at once.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use twolane::{HostRule, OriginRule, Settings, StaticTokens};
+use twolane::tools::SealingKey;
+use twolane::{Error, HostRule, OriginRule, Settings, StaticTokens};
 
 use super::args;
 
@@ -18,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) access_log: Option<String>,
     pub(crate) cache_ttl_ms: u64,
     pub(crate) instructions: Option<String>,
+    /// None: a random one.
+    pub(crate) sealing_keys: Vec<SealingKey>,
 }
 
 /// Reads the flags.
@@ -43,11 +46,18 @@ pub(crate) fn plan(matches: &ArgMatches) -> Result<Plan, Vec<String>> {
         faults.push(format!("--log {filter}: {error}"));
     }
     if let Some(file) = matches.get_one::<PathBuf>("bearer-token-file") {
-        match tokens(file) {
+        match read("bearer-token-file", file, StaticTokens::parse) {
             Ok(tokens) => settings.authenticator = Some(Arc::new(tokens)),
             Err(fault) => faults.push(fault),
         }
     }
+    let sealing_keys = match matches.get_one::<PathBuf>("sealing-key-file") {
+        Some(file) => read("sealing-key-file", file, SealingKey::parse).unwrap_or_else(|fault| {
+            faults.push(fault);
+            Vec::new()
+        }),
+        None => Vec::new(),
+    };
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -59,6 +69,7 @@ pub(crate) fn plan(matches: &ArgMatches) -> Result<Plan, Vec<String>> {
         access_log: matches.get_one::<String>("access-log").cloned(),
         cache_ttl_ms: matches.get_one::<u64>("cache-ttl").copied().unwrap_or(60_000),
         instructions: matches.get_one::<String>("instructions").cloned(),
+        sealing_keys,
     })
 }
 
@@ -100,8 +111,9 @@ fn rules<R>(
     rules
 }
 
-fn tokens(file: &PathBuf) -> Result<StaticTokens, String> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| format!("--bearer-token-file {}: {error}", file.display()))?;
-    StaticTokens::parse(&text).map_err(|error| format!("--bearer-token-file {}: {error}", file.display()))
+/// Reads a file that holds secrets: no fault repeats its text.
+fn read<T>(flag: &str, file: &Path, parse: fn(&str) -> Result<T, Error>) -> Result<T, String> {
+    let fault = |error: &dyn std::fmt::Display| format!("--{flag} {}: {error}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| fault(&error))?;
+    parse(&text).map_err(|error| fault(&error))
 }

@@ -33,7 +33,8 @@ fn fail(text: &str) -> ExitCode {
 }
 
 fn bind(plan: Plan) -> Result<(Server, Option<AccessLog>), Error> {
-    let Plan { listen, settings, workers, stealing, access_log, cache_ttl_ms, instructions } = plan;
+    let Plan { listen, settings, workers, stealing, access_log, cache_ttl_ms, instructions, sealing_keys } =
+        plan;
     let mut info = ServerInfo::new("twolane", env!("CARGO_PKG_VERSION"));
     info.instructions = instructions;
     let mut builder = Server::builder()
@@ -41,7 +42,8 @@ fn bind(plan: Plan) -> Result<(Server, Option<AccessLog>), Error> {
         .settings(settings)
         .workers(if stealing { Workers::Stealing(workers) } else { Workers::PerCore(workers) })
         .info(info)
-        .cache_ttl_ms(cache_ttl_ms);
+        .cache_ttl_ms(cache_ttl_ms)
+        .sealing_keys(sealing_keys);
     let log = access_log.as_deref().map(open_log).transpose()?;
     if let Some(log) = &log {
         builder = builder.access_log(log.clone());

@@ -307,6 +307,31 @@ fn token_files_that_are_none() {
 }
 
 #[test]
+fn key_files_that_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys");
+    let key = "5ec2e7".repeat(11);
+    for (text, words) in [
+        (String::new(), "no key"),
+        (format!("{key}\n"), "line 1"),
+        (format!("# a\n{0}\n{0}", &key[..64]), "line 3"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let (code, out, err) = run(&["check", "--sealing-key-file", file.to_str().unwrap()]);
+        assert_eq!((code, out.as_str()), (Some(1), ""));
+        assert!(err.contains(words) && err.contains("--sealing-key-file"), "{err}");
+        assert!(!err.contains("5ec2e7"), "{err}");
+    }
+    std::fs::write(&file, b"\xff\xfe").unwrap();
+    let (code, _, err) = run(&["check", "--sealing-key-file", file.to_str().unwrap()]);
+    assert!(code == Some(1) && err.contains("--sealing-key-file"), "{err}");
+    let (code, _, err) = run(&["check", "--sealing-key-file", "/no/such/file"]);
+    assert!(code == Some(1) && err.contains("/no/such/file"), "{err}");
+    std::fs::write(&file, &key[..64]).unwrap();
+    assert_eq!(run(&["check", "--sealing-key-file", file.to_str().unwrap()]).0, Some(0));
+}
+
+#[test]
 fn tables() {
     let (code, out, err) = run(&["rejections"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
