@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((wire, mut control)) = Control::split(input) else { return };
     let mut limits = Limits::default();
     if control.below(2) == 0 {
-        (limits.chunk_line, limits.trailers) = (16, 64);
+        (limits.chunk_line, limits.chunk_extensions, limits.trailers) = (16, 20, 64);
     }
     let ceiling = [u64::MAX, 0, 5, 40, 1000][control.below(5)];
     let whole = decode(wire, [], ceiling, &limits);
@@ -59,13 +59,14 @@ fn decode(wire: &[u8], cuts: impl IntoIterator<Item = usize>, ceiling: u64, limi
 
 /// The coding as RFC 9112 7.1 has it, line by line on all there is.
 fn naive(wire: &[u8], ceiling: u64, limits: &Limits) -> Outcome {
-    let (mut rest, mut body) = (wire, Vec::new());
+    let (mut rest, mut body, mut extensions) = (wire, Vec::new(), 0);
     loop {
         let Some(line) = Line::read(rest) else { return Outcome::Fault(400) };
         let most = limits.chunk_line as usize + usize::from(!line.ended);
-        let Some(size) = chunk_size(&line).filter(|_| line.text.len() <= most) else {
-            return Outcome::Fault(400);
-        };
+        let digits = line.text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        extensions += line.text.len() - digits;
+        let fits = line.text.len() <= most && extensions <= limits.chunk_extensions as usize;
+        let Some(size) = chunk_size(&line, digits).filter(|_| fits) else { return Outcome::Fault(400) };
         let Some(after) = line.after else { return Outcome::More };
         rest = after;
         if size == 0 {
@@ -120,13 +121,57 @@ fn is_plain(text: &[u8]) -> bool {
 }
 
 /// The size, as far as it is there; `None` for what cannot become one.
-fn chunk_size(line: &Line<'_>) -> Option<u128> {
-    let digits = line.text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    let (digits, extension) = line.text.split_at(digits);
-    let fits = digits.len() <= 16 && (extension.is_empty() || extension[0] == b';') && is_plain(extension);
-    let begun = !digits.is_empty() || (extension.is_empty() && !line.ended);
+fn chunk_size(line: &Line<'_>, digits: usize) -> Option<u128> {
+    let (digits, rest) = line.text.split_at(digits);
+    // What has begun can be ended in one of these ways.
+    let endings: &[&[u8]] = if line.ended { &[b""] } else { &[b"", b"a", b";a", b"\"", b"a\""] };
+    let extended = endings.iter().any(|ending| are_extensions(&[rest, ending].concat()));
+    let begun = !digits.is_empty() || (rest.is_empty() && !line.ended);
     let text = std::str::from_utf8(digits).ok()?;
+    let fits = digits.len() <= 16 && (rest.is_empty() || extended);
     (fits && begun).then(|| u128::from_str_radix(text, 16).unwrap_or(0))
+}
+
+/// Whether this is what RFC 9112 7.1.1 calls `chunk-ext`.
+fn are_extensions(mut rest: &[u8]) -> bool {
+    while !rest.is_empty() {
+        let Some(name) = after_blanks(rest).strip_prefix(b";").map(after_blanks) else { return false };
+        rest = &name[token(name)..];
+        if rest.len() == name.len() {
+            return false;
+        }
+        let Some(value) = after_blanks(rest).strip_prefix(b"=").map(after_blanks) else { continue };
+        let taken = quoted(value).unwrap_or_else(|| token(value));
+        rest = &value[taken..];
+        if taken == 0 {
+            return false;
+        }
+    }
+    true
+}
+
+fn after_blanks(text: &[u8]) -> &[u8] {
+    &text[text.iter().take_while(|byte| b" \t".contains(byte)).count()..]
+}
+
+fn token(text: &[u8]) -> usize {
+    text.iter()
+        .take_while(|byte| b"!#$%&'*+-.^_`|~".contains(byte) || byte.is_ascii_alphanumeric())
+        .count()
+}
+
+/// The length of the quoted string that `text` begins with.
+fn quoted(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    while text.first() == Some(&b'"') {
+        at += match text.get(at..)? {
+            [b'"', ..] => return Some(at + 1),
+            [b'\\', escaped, ..] if is_plain(&[*escaped]) => 2,
+            [byte, ..] if *byte != b'\\' && is_plain(&[*byte]) => 1,
+            _ => return None,
+        };
+    }
+    None
 }
 
 /// How many bytes follow the trailer section: `Some(None)` while it goes on, `None` where it is malformed.

@@ -98,6 +98,8 @@ limits! {
     json_depth: Count = 128, 4 ..= 512;
     /// Longest chunk-size line with its extensions.
     chunk_line: Bytes = 256, 16 ..= 65_536;
+    /// All chunk extensions of one body together; more is 400.
+    chunk_extensions: Bytes = 16_384, 0 ..= 16_777_216;
     /// Longest trailer section of a chunked body.
     trailers: Bytes = 8_192, 64 ..= 65_536;
     /// Most unread body bytes that are read and dropped to keep a connection after an early answer.

@@ -11,6 +11,7 @@ mod io;
 mod scratch;
 mod sniff;
 mod framing;
+mod extension;
 pub mod chunked;
 mod connection;
 mod stream;
