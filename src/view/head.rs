@@ -50,6 +50,7 @@ impl HeadFault {
     const STRAY_CR: Self = Self::bad("a CR in the request head is not followed by LF");
     const REQUEST_LINE: Self = Self::bad("the request line is not `method target HTTP/1.1`");
     const METHOD: Self = Self::bad("the method name has a character that is not allowed there");
+    const CONNECT: Self = Self::bad("CONNECT asks for a tunnel, and this server is no proxy");
     const TARGET_BYTE: Self = Self::bad("the request target has a character that must be percent-encoded");
     const TARGET_FORM: Self = Self::bad("the request target is neither a path nor an http or https URL");
     const TARGET_AUTHORITY: Self = Self::bad("the authority in the request target is not valid");

@@ -1,11 +1,12 @@
 //! The form of a host with an optional port (RFC 3986 section 3.2, without userinfo).
 
-/// Whether `value` is a host with an optional port. Empty is valid: a target without an authority has an empty `Host` (RFC 9112 3.2).
+/// Whether `value` is a host with an optional port. Empty is valid: a target without an authority has an empty `Host` (RFC 9112 3.2). A port
+/// alone is not: it would make a URL without a host, and that is none (RFC 9110 4.2.1).
 pub(super) fn is_valid(value: &[u8]) -> bool {
     let name = value.iter().take_while(|&&byte| IS_NAME_BYTE[usize::from(byte)]).count();
     match &value[name..] {
         [] => true,
-        [b':', port @ ..] => is_port(port),
+        [b':', port @ ..] => name > 0 && is_port(port),
         _ => is_unusual(value),
     }
 }
@@ -81,23 +82,14 @@ mod tests {
 
     #[test]
     fn hosts() {
-        for good in [
-            "",
-            "localhost",
-            "a.example:80",
-            "127.0.0.1:",
-            "[::1]",
-            "[::1]:8080",
-            "a%2eb",
-            "x_y",
-            "[v1.a:b]",
-            ":80",
-        ] {
+        for good in
+            ["", "localhost", "a.example:80", "127.0.0.1:", "[::1]", "[::1]:8080", "a%2eb", "x_y", "[v1.a:b]"]
+        {
             assert!(is_valid(good.as_bytes()), "{good:?}");
         }
         for bad in [
             "a b", "a/b", "u@h", "a:b", "a:80:80", "[::1", "[]", "[::1]x", "[::1]:x", "a%2", "a%zz", "a?b",
-            "a#b", "é", "a\u{7f}", "::1", "\"a\"", "a\\b", "<a>", "[a/b]",
+            "a#b", "é", "a\u{7f}", "::1", "\"a\"", "a\\b", "<a>", "[a/b]", ":80", ":",
         ] {
             assert!(!is_valid(bad.as_bytes()), "{bad:?}");
         }

@@ -48,6 +48,9 @@ impl RequestLine {
         version: HttpVersion,
     ) -> Result<Self, HeadFault> {
         let verb = Verb::from_token(method);
+        if verb == Verb::Other && method == b"CONNECT" {
+            return Err(HeadFault::CONNECT);
+        }
         let target = Target::read(whole, target, verb)?;
         Ok(Self { method: Span::of(whole, method), verb, version, target })
     }
@@ -59,10 +62,8 @@ fn read_version(text: &[u8]) -> Result<HttpVersion, HeadFault> {
         b"HTTP/1.0" => return Ok(HttpVersion::Http10),
         _ => {}
     }
-    let digits = |piece: &[u8]| !piece.is_empty() && piece.iter().all(u8::is_ascii_digit);
-    let mut numbers = text.strip_prefix(b"HTTP/").unwrap_or_default().splitn(2, |&byte| byte == b'.');
-    match (numbers.next(), numbers.next()) {
-        (Some(major), Some(minor)) if digits(major) && digits(minor) => Err(HeadFault::UNSERVED_VERSION),
+    match text.strip_prefix(b"HTTP/") {
+        Some([b'0'..=b'9', b'.', b'0'..=b'9']) => Err(HeadFault::UNSERVED_VERSION),
         _ => Err(HeadFault::VERSION),
     }
 }

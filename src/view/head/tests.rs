@@ -121,7 +121,13 @@ fn targets() {
     ] {
         assert_eq!(status(format!("GET {bad} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()), 400, "{bad}");
     }
-    assert_eq!(status(b"CONNECT h:80 HTTP/1.1\r\nHost: h:80\r\n\r\n"), 400);
+    for target in ["h:80", "/", "http://h/", "*"] {
+        assert_eq!(
+            status(format!("CONNECT {target} HTTP/1.1\r\nHost: h:80\r\n\r\n").as_bytes()),
+            400,
+            "{target}"
+        );
+    }
 }
 
 #[test]
@@ -130,8 +136,8 @@ fn versions() {
         ("HTTP/1.1", 200),
         ("HTTP/1.0", 200),
         ("HTTP/1.2", 505),
-        ("HTTP/1.10", 505),
-        ("HTTP/1.01", 505),
+        ("HTTP/1.10", 400),
+        ("HTTP/1.01", 400),
         ("HTTP/2.0", 505),
         ("HTTP/0.9", 505),
         ("HTTP/9.9", 505),
