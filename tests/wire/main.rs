@@ -9,6 +9,7 @@ mod harness;
 // Bytes, connections, and what travels over them.
 mod framing;
 mod heads;
+mod hostile;
 mod limits;
 mod connection;
 mod ends;
