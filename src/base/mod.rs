@@ -4,6 +4,7 @@ pub mod ascii;
 pub mod clock;
 pub mod error;
 pub mod limits;
+pub mod panics;
 pub mod principal;
 pub mod swar;
 pub mod trace;

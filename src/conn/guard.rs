@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::access::{AccessLog, Note};
+use crate::base::panics::discard;
 use crate::reply::{Exchange, Reply};
 use crate::road::Peer;
 use crate::tables::routes::Verb;
@@ -16,8 +17,7 @@ pub(super) fn guarded<T>(place: &'static str, once: impl FnOnce() -> T) -> Optio
             let text = payload.downcast_ref::<String>().map(String::as_str);
             let said = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or_default();
             tracing::error!(place, said, "code that was lent to the server has panicked");
-            // What it panicked with may itself panic when it is dropped.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+            discard(payload);
             None
         }
     }

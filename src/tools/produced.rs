@@ -2,9 +2,10 @@
 
 use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+
+use crate::base::panics::discard;
 
 use super::ask::Memory;
 use super::completion::Completion;
@@ -192,8 +193,7 @@ pub(super) fn log_panic(kind: &'static str, name: &str, payload: Payload) {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     tracing::error!(kind, name, panic = said.unwrap_or("(not a text)"), "a handler panicked");
-    // Dropping what was thrown may panic again.
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    discard(payload);
 }
 
 impl From<ToolResult> for Produced {

@@ -47,6 +47,7 @@ mod cli;
 mod heads2;
 mod unheard;
 mod drain;
+mod panics;
 mod strangers;
 
 // The rejection table.
