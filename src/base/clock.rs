@@ -1,7 +1,7 @@
 //! Time as a value that is handed down, so that expiry can be tested without waiting.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A monotonic clock in milliseconds since the clock was made. Sweepers, idle timers and `Retry-After` read only this.
@@ -11,7 +11,14 @@ pub struct Clock(Source);
 #[derive(Debug, Clone)]
 enum Source {
     System(Instant),
-    Manual(Arc<AtomicU64>),
+    Manual(Arc<Hands>),
+}
+
+/// What a manual clock shows: the time that only moves on, and how far the time of day has been set apart from it.
+#[derive(Debug, Default)]
+struct Hands {
+    now: AtomicU64,
+    wall_ahead: AtomicI64,
 }
 
 impl Clock {
@@ -24,8 +31,8 @@ impl Clock {
     /// A clock that stands still until its handle moves it, and the handle.
     #[must_use]
     pub fn manual() -> (Self, ManualClock) {
-        let now = Arc::new(AtomicU64::new(0));
-        (Self(Source::Manual(Arc::clone(&now))), ManualClock(now))
+        let hands = Arc::new(Hands::default());
+        (Self(Source::Manual(Arc::clone(&hands))), ManualClock(hands))
     }
 
     /// Milliseconds since the clock was made.
@@ -33,7 +40,7 @@ impl Clock {
     pub fn now_ms(&self) -> u64 {
         match &self.0 {
             Source::System(start) => u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
-            Source::Manual(now) => now.load(Ordering::Acquire),
+            Source::Manual(hands) => hands.now.load(Ordering::Acquire),
         }
     }
 
@@ -42,7 +49,8 @@ impl Clock {
     pub fn wall_ms(&self) -> u64 {
         match &self.0 {
             Source::System(_) => wall_ms(),
-            Source::Manual(now) => MANUAL_EPOCH_MS + now.load(Ordering::Acquire),
+            Source::Manual(hands) => (MANUAL_EPOCH_MS + hands.now.load(Ordering::Acquire))
+                .saturating_add_signed(hands.wall_ahead.load(Ordering::Acquire)),
         }
     }
 }
@@ -52,12 +60,17 @@ const MANUAL_EPOCH_MS: u64 = 1_700_000_000_000;
 
 /// Moves a manual [`Clock`].
 #[derive(Debug, Clone)]
-pub struct ManualClock(Arc<AtomicU64>);
+pub struct ManualClock(Arc<Hands>);
 
 impl ManualClock {
     /// Moves the clock forward by `ms` milliseconds.
     pub fn advance_ms(&self, ms: u64) {
-        self.0.fetch_add(ms, Ordering::AcqRel);
+        self.0.now.fetch_add(ms, Ordering::AcqRel);
+    }
+
+    /// Sets the time of day forward or back, as somebody at the machine does; nothing else moves.
+    pub fn set_wall_ms(&self, by: i64) {
+        self.0.wall_ahead.fetch_add(by, Ordering::AcqRel);
     }
 }
 
@@ -247,5 +260,8 @@ mod tests {
         assert_eq!(clock.now_ms(), 0);
         handle.advance_ms(1500);
         assert_eq!(clock.clone().now_ms(), 1500);
+        let wall = clock.wall_ms();
+        handle.set_wall_ms(-3_600_000);
+        assert_eq!((clock.now_ms(), clock.wall_ms()), (1500, wall - 3_600_000));
     }
 }

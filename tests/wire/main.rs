@@ -48,6 +48,10 @@ mod heads2;
 mod unheard;
 mod drain;
 mod panics;
+mod clocks;
+mod gone;
+mod secrets;
+mod reflected;
 mod strangers;
 
 // The rejection table.
