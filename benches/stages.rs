@@ -14,6 +14,7 @@ use twolane::reply::Exchange;
 use twolane::road::Peer;
 use twolane::road::classify::{self, Message};
 use twolane::road::dispatch::{self, Dispatched};
+use twolane::road::pace::Toll;
 use twolane::road::settings::Settings;
 use twolane::road::singleton::Singletons;
 use twolane::road::{auth, era, header_binding, limit, origin, parse, protocol_fields, session, validate};
@@ -33,7 +34,7 @@ fn index(request: &Request, settings: &Settings) -> HeadIndex {
 fn wire_checks<'h>(settings: &Settings, head: &RequestHead<'h>) -> Singletons<'h> {
     let passed = origin::check(settings, head, &Peer::default(), &mut Exchange::new(false)).expect("passes");
     let authed = auth::check(settings, head, passed).expect("passes");
-    let admitted = limit::check(settings, Verb::Post, None, authed).expect("passes");
+    let admitted = limit::check(settings, Verb::Post, None, Toll::NONE, authed).expect("passes");
     singleton_check(head, admitted)
 }
 
@@ -47,7 +48,7 @@ fn by_head(group: &mut Group<'_>, settings: &Settings, head: RequestHead<'_>, le
         exchange.begin();
         let passed = origin::check(settings, head, &Peer::default(), &mut exchange).expect("passes");
         let authed = auth::check(settings, head, passed).expect("passes");
-        limit::check(settings, Verb::Post, None, authed).expect("passes")
+        limit::check(settings, Verb::Post, None, Toll::NONE, authed).expect("passes")
     };
     // Proofs are consumed, so a check is measured together with those that its proof needs.
     group.bench_function("origin_auth_limit", |bencher| bencher.iter(|| admitted(black_box(&head))));

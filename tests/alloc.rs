@@ -17,6 +17,8 @@ use std::sync::Arc;
 use support::client::Client;
 use support::requests::{self, Request};
 use support::rig::Rig;
+use twolane::base::clock::Clock;
+use twolane::road::Road;
 use watch::Watch;
 
 /// Requests before counting begins: every buffer has its size then.
@@ -51,7 +53,20 @@ fn budgets(rig: &mut Rig) -> Vec<(Request, usize)> {
 /// Before any socket: the road alone.
 #[test]
 fn the_road_keeps_to_its_budget() {
-    let mut rig = Rig::new(support::road());
+    keeps_to_its_budget(Rig::new(support::road()));
+}
+
+/// Limits for each peer take a place in a table that is there already.
+#[test]
+fn rates_of_peers_allocate_nothing() {
+    let (mut settings, behind) = support::parts();
+    (settings.limits.peer_rate, settings.limits.peer_burst) = (1_000_000, 1_000_000);
+    let mut rig = Rig::new(Road::new(settings, Clock::system(), behind));
+    rig.peer.address = Some(SocketAddr::from(([192, 0, 2, 1], 1)));
+    keeps_to_its_budget(rig);
+}
+
+fn keeps_to_its_budget(mut rig: Rig) {
     for (request, budget) in budgets(&mut rig) {
         let mut loaded = rig.check(&request);
         let mut run = || assert_eq!(rig.run(&mut loaded).0.status, request.status);

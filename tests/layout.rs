@@ -33,8 +33,19 @@ const KEPT: [(&str, &[&str]); 4] = [
 ];
 
 /// Files of the road that are no stages.
-const ROAD_HELPERS: [&str; 11] = [
-    "allow", "batch", "call", "media", "pending", "post", "router", "sentinel", "settings", "shared",
+const ROAD_HELPERS: [&str; 13] = [
+    "allow",
+    "batch",
+    "call",
+    "media",
+    "pace",
+    "peer_rates",
+    "pending",
+    "post",
+    "router",
+    "sentinel",
+    "settings",
+    "shared",
     "stream",
 ];
 

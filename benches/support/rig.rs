@@ -34,6 +34,8 @@ impl Loaded {
 #[derive(Debug)]
 pub struct Rig {
     pub road: Road,
+    /// Who sends the requests.
+    pub peer: Peer,
     scratch: Scratch,
     exchange: Exchange,
     parser: HeadParser,
@@ -42,25 +44,31 @@ pub struct Rig {
 impl Rig {
     pub fn new(road: Road) -> Self {
         let scratch = road.scratch();
-        Self { road, scratch, exchange: Exchange::new(false), parser: HeadParser::new() }
+        Self {
+            road,
+            peer: Peer::default(),
+            scratch,
+            exchange: Exchange::new(false),
+            parser: HeadParser::new(),
+        }
     }
 
     /// Takes a request from its bytes to its answer, whose body is lent.
     pub fn run(&mut self, loaded: &mut Loaded) -> (Reply, &[u8]) {
         loaded.reload();
-        let Self { road, scratch, exchange, parser } = self;
+        let Self { road, peer, scratch, exchange, parser } = self;
         exchange.begin();
         parser.reset();
         let index = parser.parse(&loaded.buf, road.limits()).expect("a head").expect("a whole one");
         let (head, rest) = loaded.buf.split_at_mut(index.len());
         let head = RequestHead::new(head, &index);
-        let (peer, len) = (Peer::default(), loaded.body.len());
-        let reply = match road.enter(head, Some(len as u64), &peer, exchange) {
+        let len = loaded.body.len();
+        let reply = match road.enter(head, Some(len as u64), peer, exchange) {
             Entry::Answer(reply) => reply,
             Entry::Stream(_) => panic!("no request here opens a stream"),
             Entry::Body(ticket) => {
                 let mut cx = Context::from_waker(Waker::noop());
-                match road.post(head, ticket, rest, len, scratch, &peer, exchange, &mut cx) {
+                match road.post(head, ticket, rest, len, scratch, peer, exchange, &mut cx) {
                     Answer::Done(reply) => reply,
                     Answer::Pending(_) => panic!("the tool is ready at once"),
                 }

@@ -10,6 +10,8 @@ pub enum Unit {
     Milliseconds,
     /// A plain number of things.
     Count,
+    /// So many in one second.
+    PerSecond,
 }
 
 impl Unit {
@@ -20,6 +22,7 @@ impl Unit {
             Self::Bytes => "bytes",
             Self::Milliseconds => "ms",
             Self::Count => "count",
+            Self::PerSecond => "per second",
         }
     }
 }
@@ -106,6 +109,14 @@ limits! {
     drain: Bytes = 65_536, 0 ..= 16_777_216;
     /// Most open connections; beyond it each listener holds one newcomer and the others wait in the listen queue.
     connections: Count = 10_000, 1 ..= 1_000_000;
+    /// Most open connections of one peer (an IPv4 address, or an IPv6 /64); more are closed at once. 0 is no bound. Peers on the loopback are exempt unless `--limit-loopback` is set.
+    peer_connections: Count = 1_000, 0 ..= 1_000_000;
+    /// How many requests of one peer are admitted for long; more are answered 429, and 503 from twice the burst on. 0 is no bound. Every request counts, whatever it is answered.
+    peer_rate: PerSecond = 0, 0 ..= 1_000_000;
+    /// How many requests of one peer are admitted at once, after a pause.
+    peer_burst: Count = 100, 1 ..= 1_000_000;
+    /// Most peers whose rates are remembered, at 25 bytes each; beyond it newcomers share the allowance of one peer until others have paused.
+    peer_table: Count = 65_536, 16 ..= 16_777_216;
     /// Most pipelined requests answered before the answers are written.
     pipeline: Count = 16, 1 ..= 1_024;
     /// Answer bytes after which a batch of pipelined answers is written.

@@ -5,6 +5,8 @@ pub mod clock;
 pub mod error;
 pub mod limits;
 pub mod panics;
+pub mod peer;
 pub mod principal;
+pub mod seldom;
 pub mod swar;
 pub mod trace;

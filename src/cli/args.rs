@@ -39,7 +39,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-fn serve_args() -> [Arg; 13] {
+fn serve_args() -> [Arg; 14] {
     [
         Arg::new("listen")
             .long("listen")
@@ -80,6 +80,10 @@ fn serve_args() -> [Arg; 13] {
             .value_parser(value_parser!(PathBuf))
             .value_hint(ValueHint::FilePath)
             .help("Seal requestState with the first key in this file, and take what any of them has sealed: one a line, 64 hexadecimal digits or base64 [default: a random key]"),
+        Arg::new("limit-loopback")
+            .long("limit-loopback")
+            .action(ArgAction::SetTrue)
+            .help("Hold peers on the loopback to the limits for each peer too"),
         Arg::new("legacy")
             .long("legacy")
             .value_name("on|off")
@@ -119,7 +123,7 @@ fn limit_args() -> impl Iterator<Item = Arg> {
         let unit = match info.unit {
             Unit::Bytes => "BYTES",
             Unit::Milliseconds => "MS",
-            Unit::Count => "N",
+            Unit::Count | Unit::PerSecond => "N",
         };
         Arg::new(name)
             .long(name)

@@ -39,6 +39,7 @@ pub(crate) fn plan(matches: &ArgMatches) -> Result<Plan, Vec<String>> {
     settings.origins = rules(matches, "allow-origin", OriginRule::parse, &mut faults);
     settings.hosts = rules(matches, "allow-host", HostRule::parse, &mut faults);
     settings.legacy = matches.get_one::<String>("legacy").is_none_or(|word| word == "on");
+    settings.limit_loopback = matches.get_flag("limit-loopback");
     settings.limits = args::limits(matches, &mut faults);
     if let Some(filter) = matches.get_one::<String>("log")
         && let Err(error) = tracing_subscriber::EnvFilter::try_new(filter)

@@ -46,6 +46,7 @@ use self::memory::BodyMemory;
 use self::sniff::Protocol;
 use self::stop::Stop;
 use crate::base::limits::Limits;
+use crate::base::seldom::Seldom;
 use crate::road::{Peer, Road};
 
 /// What all connections of one server share.
@@ -56,6 +57,7 @@ pub struct Service {
     memory: BodyMemory,
     stop: Stop,
     http2_faults: AtomicU64,
+    turned_away: Seldom,
 }
 
 impl Service {
@@ -63,7 +65,7 @@ impl Service {
     #[must_use]
     pub fn new(road: Road, log: Option<AccessLog>, stop: Stop) -> Self {
         let memory = BodyMemory::new(road.limits().body_memory);
-        Self { road, log, memory, stop, http2_faults: AtomicU64::new(0) }
+        Self { road, log, memory, stop, http2_faults: AtomicU64::new(0), turned_away: Seldom::default() }
     }
 
     /// The road.
@@ -83,6 +85,12 @@ impl Service {
     #[must_use]
     pub fn http2_faults(&self) -> u64 {
         self.http2_faults.load(Ordering::Relaxed)
+    }
+
+    /// Connections that were closed unread, because their peers had as many as they may.
+    #[must_use]
+    pub fn turned_away(&self) -> &Seldom {
+        &self.turned_away
     }
 
     fn note_http2_fault(&self) {

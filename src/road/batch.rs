@@ -7,9 +7,11 @@ use std::task::{self, Poll};
 
 use super::call::{self, Call, Turn};
 use super::classify::{self, Message};
+use super::pace::Toll;
 use super::post::{Resolved, Run};
 use super::session;
 use super::settings::Settings;
+use super::shared::{Peer, Shared};
 use super::singleton::Singletons;
 use super::{dispatch, parse, validate};
 use crate::methods::{self, METHOD_NOT_FOUND, Outcome};
@@ -42,6 +44,14 @@ pub(super) fn session<'h>(
     let (Some(_), Some(id)) = (root.as_array(), singletons.session_id()) else { return Ok(None) };
     let session = session::find(settings, sessions, singletons, id, now_ms)?;
     Ok(session.revision.has(Feature::Batches).then_some(session))
+}
+
+/// What an array has to wait for: each of its messages counts, up to the most that are served. Anything else has paid at the door.
+#[cold]
+pub(super) fn toll(shared: &Shared, peer: &Peer, root: Value<'_, '_>, paid: Toll) -> Toll {
+    let (Some(rates), Some(array)) = (&shared.rates, root.as_array()) else { return paid };
+    let messages = u64::try_from(array.len().min(MOST)).unwrap_or(u64::MAX);
+    rates.enter_rest(peer, shared.clock.now_ms(), messages)
 }
 
 /// Serves every element in order.

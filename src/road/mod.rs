@@ -18,12 +18,14 @@ pub mod dispatch;
 // What the stages share.
 pub mod allow;
 pub mod media;
+pub mod pace;
 pub mod sentinel;
 pub mod settings;
 pub mod shared;
 pub mod router;
 pub mod post;
 pub mod batch;
+mod peer_rates;
 mod call;
 pub mod pending;
 mod stream;

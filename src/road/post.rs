@@ -9,6 +9,7 @@ use super::classify::{self, Message};
 use super::dispatch::{self, Dispatched};
 use super::media::Accept;
 use super::origin::OriginPassed;
+use super::pace::Toll;
 use super::parse::{self, HeadParsed};
 use super::pending::{Pending, dress};
 use super::session::{self, Needs};
@@ -46,12 +47,13 @@ pub enum Entry {
 pub struct Ticket {
     passed: OriginPassed,
     parsed: HeadParsed,
+    toll: Toll,
     ceiling: u64,
 }
 
 impl Ticket {
-    pub(super) const fn new(passed: OriginPassed, parsed: HeadParsed, ceiling: u64) -> Self {
-        Self { passed, parsed, ceiling }
+    pub(super) const fn new(passed: OriginPassed, parsed: HeadParsed, toll: Toll, ceiling: u64) -> Self {
+        Self { passed, parsed, toll, ceiling }
     }
 
     /// The longest body that is taken, in bytes.
@@ -119,7 +121,7 @@ impl Road {
         json.parse(buf, len, |parsed| {
             let accept = ticket.parsed.accept;
             let mut run = Run { shared: &self.0, head, peer, slot, exchange, accept, size: len };
-            run.carry(ticket.passed, parsed, cx)
+            run.carry(ticket.passed, ticket.toll, parsed, cx)
         })
     }
 }
@@ -140,6 +142,7 @@ impl<'a> Run<'a> {
     fn carry(
         &mut self,
         passed: OriginPassed,
+        toll: Toll,
         parsed: Result<Document<'_, '_>, JsonFault>,
         cx: &mut task::Context<'_>,
     ) -> Answer {
@@ -152,7 +155,7 @@ impl<'a> Run<'a> {
             Err(refusal) => return self.refuse(refusal, None),
         };
         self.note(&message);
-        match self.climb(passed, document, &message, cx) {
+        match self.climb(passed, toll, document, &message, cx) {
             Ok(answer) => answer,
             Err(refusal) => self.refuse(refusal, message.rejection_id()),
         }
@@ -166,6 +169,7 @@ impl<'a> Run<'a> {
     fn climb<'r>(
         &mut self,
         passed: OriginPassed,
+        toll: Toll,
         document: Document<'r, 'r>,
         message: &Message<'r, 'r>,
         cx: &mut task::Context<'_>,
@@ -176,7 +180,11 @@ impl<'a> Run<'a> {
         let settings = &self.shared.settings;
         let authed = auth::check(settings, &self.head, passed)?;
         let address = self.peer.address.map(|address| address.ip());
-        let admitted = limit::check(settings, self.head.verb(), address, authed)?;
+        let toll = match message {
+            Message::Unknown(_) => batch::toll(self.shared, self.peer, document.root(), toll),
+            Message::Request { .. } | Message::Notification { .. } | Message::Response(_) => toll,
+        };
+        let admitted = limit::check(settings, self.head.verb(), address, toll, authed)?;
         let singletons = singleton::check(&self.head, admitted)?;
         let era = era::choose(settings, message, &singletons);
         self.exchange.era = Some(era);

@@ -1,5 +1,6 @@
 //! What stands before the road, and the verbs that have none: routing, shedding, GET, DELETE, OPTIONS and the rest.
 
+use super::pace::Toll;
 use super::post::{Entry, Ticket};
 use super::shared::{Peer, Road, Shared};
 use super::{auth, limit, origin, parse, session, singleton, stream};
@@ -24,6 +25,14 @@ impl Road {
     ) -> Entry {
         let shared = &*self.0;
         shared.note_head(&head, exchange);
+        // Before anything else, whatever comes of the request: another path, a guessed token.
+        let toll = match limit::door(shared.rates.as_ref(), &shared.clock, peer) {
+            Ok(toll) => toll,
+            Err(refusal) => {
+                origin::note(&shared.settings, &head, peer, exchange);
+                return Entry::Answer(shared.refuse(refusal, &head, None, exchange));
+            }
+        };
         if !is_endpoint(&shared.settings.path, head.path()) {
             origin::note(&shared.settings, &head, peer, exchange);
             return Entry::Answer(not_found(&shared.settings.path, exchange));
@@ -33,8 +42,8 @@ impl Road {
             Err(Refusal::plain(Rejection::Draining))
         } else {
             match head.verb() {
-                Verb::Post => enter_post(shared, &head, declared, peer, exchange).map(Entry::Body),
-                Verb::Get | Verb::Delete => bodiless(shared, &head, peer, exchange),
+                Verb::Post => enter_post(shared, &head, declared, peer, toll, exchange).map(Entry::Body),
+                Verb::Get | Verb::Delete => bodiless(shared, &head, peer, toll, exchange),
                 Verb::Options => options(shared, &head, peer, exchange).map(Entry::Answer),
                 Verb::Head | Verb::Other => other(shared, &head, peer, exchange).map(Entry::Answer),
             }
@@ -79,6 +88,7 @@ fn enter_post<'h>(
     head: &RequestHead<'h>,
     declared: Option<u64>,
     peer: &Peer,
+    toll: Toll,
     exchange: &mut Exchange,
 ) -> Result<Ticket, Refusal<'h>> {
     let settings = &shared.settings;
@@ -90,7 +100,7 @@ fn enter_post<'h>(
     if declared.is_some_and(|length| length > ceiling) {
         return Err(auth::missing());
     }
-    Ok(Ticket::new(passed, parsed, ceiling))
+    Ok(Ticket::new(passed, parsed, toll, ceiling))
 }
 
 /// GET and DELETE: the wire checks, then the session.
@@ -98,13 +108,14 @@ fn bodiless<'h>(
     shared: &Shared,
     head: &RequestHead<'h>,
     peer: &Peer,
+    toll: Toll,
     exchange: &mut Exchange,
 ) -> Result<Entry, Refusal<'h>> {
     let settings = &shared.settings;
     let verb = head.verb();
     let passed = origin::check(settings, head, peer, exchange)?;
     let authed = auth::check(settings, head, passed)?;
-    let admitted = limit::check(settings, verb, peer.address.map(|address| address.ip()), authed)?;
+    let admitted = limit::check(settings, verb, peer.address.map(|address| address.ip()), toll, authed)?;
     let singletons = singleton::check(head, admitted)?;
     let behind = shared.behind(&singletons);
     exchange.era = Some(if session::names_modern(&singletons) { Era::Modern } else { Era::Legacy });

@@ -24,6 +24,8 @@ pub struct Settings {
     pub authenticator: Option<Arc<dyn Authenticator>>,
     /// Who limits rates; `None` limits nobody.
     pub limiter: Option<Arc<dyn RateLimiter>>,
+    /// Whether peers on the loopback are held to the limits for each peer too. A proxy on this machine brings everybody's requests from there.
+    pub limit_loopback: bool,
     /// The bounds.
     pub limits: Limits,
 }
@@ -37,6 +39,7 @@ impl Default for Settings {
             legacy: true,
             authenticator: None,
             limiter: None,
+            limit_loopback: false,
             limits: Limits::default(),
         }
     }

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::peer_rates::PeerRates;
 use super::post::Scratch;
 use super::settings::Settings;
 use super::singleton::Singletons;
@@ -46,6 +47,8 @@ pub(super) struct Shared {
     pub(super) settings: Settings,
     pub(super) clock: Clock,
     pub(super) counters: Counters,
+    /// What peers have spent of their allowances, where there are any.
+    pub(super) rates: Option<PeerRates>,
     draining: AtomicBool,
     behind: Behind,
 }
@@ -60,7 +63,9 @@ impl Road {
     /// A road over these settings, to these sessions and tools.
     #[must_use]
     pub fn new(settings: Settings, clock: Clock, behind: Behind) -> Self {
+        let rates = PeerRates::new(&settings);
         Self(Arc::new(Shared {
+            rates,
             settings,
             clock,
             counters: Counters::default(),
@@ -73,6 +78,12 @@ impl Road {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.0.settings.limits
+    }
+
+    /// Whether peers on the loopback are held to the limits for each peer.
+    #[must_use]
+    pub fn limits_loopback(&self) -> bool {
+        self.0.settings.limit_loopback
     }
 
     /// The clock.

@@ -209,6 +209,13 @@ impl Builder {
         self
     }
 
+    /// Whether peers on the loopback are held to the limits for each peer (`peer_connections`, `peer_rate`) too. Default: they are exempt, since
+    /// a proxy on the same machine brings everybody's requests.
+    pub const fn limit_loopback(mut self, on: bool) -> Self {
+        self.settings.limit_loopback = on;
+        self
+    }
+
     /// The bounds.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;

@@ -27,6 +27,12 @@ impl Handle {
         self.0.http2_faults()
     }
 
+    /// How many connections were closed unread because their peers had as many open as `peer_connections` allows.
+    #[must_use]
+    pub fn connections_turned_away(&self) -> u64 {
+        self.0.turned_away().count()
+    }
+
     /// How often a row of the rejection table was met.
     #[must_use]
     pub fn rejections(&self, rejection: Rejection) -> u64 {

@@ -10,7 +10,9 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::peers::{Held, Peers};
 use crate::base::error::Error;
+use crate::base::limits::Limits;
 use crate::conn::Service;
 use crate::conn::stop::{Phase, StopWatch};
 use crate::road::Peer;
@@ -55,7 +57,7 @@ pub(super) fn register(sockets: Vec<Socket>) -> Result<Vec<TcpListener>, Error> 
 }
 
 /// Counts open connections across all workers, and keeps newcomers out at the limit: each listener holds one that it has accepted, and the
-/// others wait in the listen queue. Also counts the listeners: connections may come from those that are open.
+/// others wait in the listen queue. Peers that have as many as they may have do not get that far. Also counts the listeners: connections may come from those that are open.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     places: Arc<Semaphore>,
@@ -63,15 +65,17 @@ pub(super) struct Gate {
     /// Places that are given out once the server drains.
     spare: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
     most: u32,
+    peers: Arc<Peers>,
 }
 
 impl Gate {
-    pub(super) fn new(connections: u64) -> Self {
-        let most = u32::try_from(connections).unwrap_or(u32::MAX).clamp(1, MOST_PLACES);
+    pub(super) fn new(limits: &Limits, limit_loopback: bool) -> Self {
+        let most = u32::try_from(limits.connections).unwrap_or(u32::MAX).clamp(1, MOST_PLACES);
         let semaphore = |places| Arc::new(Semaphore::new(usize::try_from(places).unwrap_or(1)));
         let places = semaphore(most + SPARE_PLACES);
         let spare = Arc::clone(&places).try_acquire_many_owned(SPARE_PLACES).ok();
-        Self { places, listeners: semaphore(MOST_PLACES), spare: Arc::new(Mutex::new(spare)), most }
+        let peers = Arc::new(Peers::new(limits.peer_connections, limit_loopback));
+        Self { places, listeners: semaphore(MOST_PLACES), spare: Arc::new(Mutex::new(spare)), most, peers }
     }
 
     /// Lets in more than the limit: who waits in the listen queue of a server that drains gets a short answer, however full it is.
@@ -161,10 +165,13 @@ impl Door {
         }
     }
 
-    /// Serves a connection once there is a place for it. The place is asked for last: a listener that waits must not hold one. While the
-    /// server drains places are given back, too.
+    /// Serves a connection once there is a place for it. The place is asked for last: a listener that waits must not hold one, and whoever
+    /// has too many connections must not be the one that others wait behind. While the server drains places are given back, too.
     async fn serve(&mut self, stream: TcpStream, address: SocketAddr) {
         self.back_off = BACK_OFF.0;
+        let Some(held) = self.gate.peers.admit(address.ip()) else {
+            return turn_away(&stream, address, &self.service);
+        };
         let place = tokio::select! {
             place = self.gate.enter() => place,
             () = self.watch.reached(Phase::Stopped) => return,
@@ -172,7 +179,12 @@ impl Door {
         // A socket that is gone already will say so when it is read.
         let _ = stream.set_nodelay(true);
         let peer = Peer { address: Some(address), on_loopback: self.on_loopback };
-        tokio::spawn(crate::conn::serve(Arc::clone(&self.service), stream, peer, place));
+        tokio::spawn(crate::conn::serve(
+            Arc::clone(&self.service),
+            stream,
+            peer,
+            Place { _place: place, _peers: held },
+        ));
     }
 
     /// Waits for the system to recover, where it is the system's fault, but not beyond `phase`.
@@ -186,6 +198,31 @@ impl Door {
             () = tokio::time::sleep(Duration::from_millis(self.back_off)) => {}
         }
         self.back_off = (self.back_off * 2).min(BACK_OFF.1);
+    }
+}
+
+/// What a connection holds for as long as it is open.
+struct Place {
+    _place: Option<OwnedSemaphorePermit>,
+    _peers: Held,
+}
+
+/// Closes a connection unread. It is reset, so that a flood of them leaves nothing behind in the system either.
+fn turn_away(stream: &TcpStream, address: SocketAddr, service: &Service) {
+    let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+    service.turned_away().add();
+    tell_turned_away(service, Some(address));
+}
+
+/// Says how many connections were turned away, once a second at most.
+pub(super) fn tell_turned_away(service: &Service, last: Option<SocketAddr>) {
+    if let Some(count) = service.turned_away().due(service.road().clock().now_ms()) {
+        let last = last.map(|address| tracing::field::display(address.ip()));
+        tracing::warn!(
+            count,
+            last,
+            "turned connections away: their peers have as many as peer_connections allows"
+        );
     }
 }
 
@@ -221,7 +258,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_gate_is_empty_when_every_place_is_free() {
-        let gate = Gate::new(2);
+        let gate = Gate::new(&Limits { connections: 2, ..Limits::default() }, false);
         let one = gate.enter().await;
         let two = gate.enter().await;
         assert!(gate.places.available_permits() == 0);

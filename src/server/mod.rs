@@ -6,6 +6,7 @@ pub mod handle;
 mod announce;
 mod workers;
 mod listen;
+mod peers;
 mod shutdown;
 #[cfg(test)]
 mod tests;
@@ -70,7 +71,7 @@ impl Server {
             sockets.push(socket);
             addresses.push(bound);
         }
-        let gate = Gate::new(road.limits().connections);
+        let gate = Gate::new(road.limits(), road.limits_loopback());
         let service = Arc::new(Service::new(road, config.access_log, Stop::new()));
         Ok(Self { service, gate, sockets, addresses, workers: config.workers })
     }

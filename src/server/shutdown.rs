@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::listen::Gate;
+use super::listen::{Gate, tell_turned_away};
 use crate::conn::Service;
 use crate::conn::stop::{Phase, Stop};
 
@@ -59,7 +59,11 @@ pub(super) async fn sweep(service: Arc<Service>) {
     loop {
         tokio::select! {
             () = watch.reached(Phase::Stopped) => return,
-            _ = ticks.tick() => service.road().sweep(),
+            _ = ticks.tick() => {
+                service.road().sweep();
+                // Those that nobody has come after.
+                tell_turned_away(&service, None);
+            }
         };
     }
 }

@@ -162,6 +162,43 @@ fn newcomers_wait_for_a_place() {
     ended.recv_timeout(Duration::from_secs(5)).unwrap();
 }
 
+/// Whether a connection is served; else it has been closed.
+fn is_served(address: SocketAddr) -> Option<TcpStream> {
+    let mut stream = connect(address);
+    let sent = stream.write_all(PING.as_bytes());
+    let read = stream.peek(&mut [0]);
+    let waits = matches!(&read, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock);
+    assert!(!waits, "neither answered nor closed");
+    (sent.is_ok() && read.is_ok_and(|read| read > 0)).then_some(stream)
+}
+
+/// Whichever worker they come to.
+#[test]
+fn a_peers_connections_are_counted_over_all_workers() {
+    let mut limits = Limits::default();
+    limits.set("peer_connections", 5).unwrap();
+    for workers in [Workers::PerCore(3), Workers::Stealing(2)] {
+        let builder = builder().workers(workers).limits(limits.clone()).limit_loopback(true);
+        let (address, handle, ended) = start(builder);
+        let mut streams: Vec<TcpStream> = (0..5).map(|_| is_served(address).unwrap()).collect();
+        for _ in 0..20 {
+            assert!(is_served(address).is_none(), "{workers:?}");
+        }
+        assert_eq!(handle.connections_turned_away(), 20);
+        streams.pop();
+        let patience = Instant::now() + Duration::from_secs(5);
+        let _one = loop {
+            match is_served(address) {
+                Some(stream) => break stream,
+                None => assert!(Instant::now() < patience, "{workers:?}: no place comes back"),
+            }
+        };
+        assert!(is_served(address).is_none(), "{workers:?}");
+        handle.shut_down();
+        ended.recv_timeout(Duration::from_secs(5)).unwrap();
+    }
+}
+
 #[test]
 fn an_address_in_use_is_an_error() {
     let (address, handle, ended) = start(builder().workers(Workers::PerCore(2)));

@@ -249,6 +249,22 @@ fn settings_reach_the_server() {
 }
 
 #[test]
+fn limits_for_each_peer_reach_the_server() {
+    let limits = ["--limit-loopback", "--peer-connections", "1", "--peer-rate", "1", "--peer-burst", "2"];
+    let process = Process::start(&limits, 1, "/mcp");
+    let mut only = process.http1();
+    assert_eq!(only.send(&ping()).status, 200);
+    let mut second = process.http1();
+    second.write_until_refused(&ping().bytes());
+    assert!(second.socket().read(&mut [0]).map_or(true, |read| read == 0), "it has one connection already");
+    // A slow machine may take long for some of them.
+    let limited = (0..100).find(|_| only.send(&ping()).status == 429);
+    assert!(limited.is_some(), "no rate is kept");
+    process.signal("-TERM");
+    assert_eq!(process.ended(), Some(0));
+}
+
+#[test]
 fn check_reports_every_fault_at_once() {
     let (code, out, err) = run(&[
         "check",

@@ -1,8 +1,10 @@
 //! An HTTP/1.1 client that sends exactly the bytes it is given and reads strictly.
 
 use std::io::{BufReader, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
+
+use socket2::{Domain, Socket, Type};
 
 use super::message::{Request, Response};
 use super::read::{self, Event, Head};
@@ -20,7 +22,18 @@ pub struct Http1 {
 
 impl Http1 {
     pub fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).expect("connecting");
+        Self::over(TcpStream::connect(address).expect("connecting"))
+    }
+
+    /// Connects as another peer: from an address of this machine that is not the usual one.
+    pub fn connect_from(peer: IpAddr, address: SocketAddr) -> Self {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).expect("a socket");
+        socket.bind(&SocketAddr::new(peer, 0).into()).expect("an address of our own");
+        socket.connect(&address.into()).expect("connecting");
+        Self::over(socket.into())
+    }
+
+    fn over(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();

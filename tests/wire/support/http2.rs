@@ -1,7 +1,7 @@
 //! An HTTP/2 client with prior knowledge, made synchronous: a runtime of its own moves it while a test waits.
 
 use std::future::poll_fn;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use h2::client::{ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderName, HeaderValue, Method, Uri};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
@@ -39,6 +39,18 @@ impl Http2 {
     pub fn connect(address: SocketAddr) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let stream = runtime.block_on(TcpStream::connect(address)).expect("connecting");
+        stream.set_nodelay(true).unwrap();
+        Self::over(runtime, stream)
+    }
+
+    /// Connects as another peer: from an address of this machine that is not the usual one.
+    pub fn connect_from(peer: IpAddr, address: SocketAddr) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let stream = runtime.block_on(async {
+            let socket = if peer.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }.unwrap();
+            socket.bind(SocketAddr::new(peer, 0)).expect("an address of our own");
+            socket.connect(address).await.expect("connecting")
+        });
         stream.set_nodelay(true).unwrap();
         Self::over(runtime, stream)
     }

@@ -1,6 +1,6 @@
 //! A real server on a port of its own, on a thread of its own. Dropped, it is gone.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -83,6 +83,15 @@ impl Server {
         match protocol {
             Protocol::Http1 => Client::Http1(self.http1()),
             Protocol::Http2 => Client::Http2(self.http2()),
+        }
+    }
+
+    /// A new connection over either protocol, of the peer 127.0.0.`peer`.
+    pub fn client_of(&self, peer: u8, protocol: Protocol) -> Client {
+        let peer = IpAddr::from([127, 0, 0, peer]);
+        match protocol {
+            Protocol::Http1 => Client::Http1(Http1::connect_from(peer, self.address)),
+            Protocol::Http2 => Client::Http2(Http2::connect_from(peer, self.address)),
         }
     }
 
