@@ -55,6 +55,7 @@ mod clocks;
 mod gone;
 mod secrets;
 mod reflected;
+mod internals;
 mod strangers;
 
 // The rejection table.
