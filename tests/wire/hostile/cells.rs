@@ -12,7 +12,7 @@ use super::row::{Row, Then, World, good};
 /// So many bytes are sent one by one.
 const SINGLE: usize = 4096;
 /// Longer rows are cut at so many offsets only.
-const CUTS: usize = 700;
+const CUTS: usize = 1_000;
 
 /// The least that there can be, nearly.
 pub const NARROW: &[(&str, u64)] = &[
