@@ -127,6 +127,14 @@ limits! {
     h2_stream_window: Bytes = 262_144, 65_535 ..= 2_147_483_647;
     /// Flow-control window of one HTTP/2 connection.
     h2_connection_window: Bytes = 1_048_576, 65_535 ..= 2_147_483_647;
+    /// Most frames in one second on one HTTP/2 connection that neither bring anything nor follow from what was sent: pings, settings, empty data; more end it.
+    h2_idle_frames: Count = 1_000, 10 ..= 1_000_000;
+    /// Most streams of one HTTP/2 connection that are reset in one second, by its client or for the client's faults; more end it.
+    h2_resets: Count = 500, 1 ..= 1_000_000;
+    /// Answer bytes on one HTTP/2 connection that wait for the client's windows, those of at most 64 KiB each not counted; a stream that would hold more is reset.
+    h2_unsent: Bytes = 67_108_864, 65_536 ..= 1_099_511_627_776;
+    /// Bytes that an HTTP/2 client has to take in each write timeout while it is slow, or else all that waits.
+    h2_progress: Bytes = 16_384, 1 ..= 16_777_216;
     /// All request bodies in memory beyond 64 KiB each, over the whole process; none left answers 503.
     body_memory: Bytes = 268_435_456, 1_048_576 ..= 1_099_511_627_776;
     /// Longest body that is read from a caller without `Authorization` while authentication is on.

@@ -10,8 +10,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 
 use super::guard::tell;
 use super::h2_request::{Exchange2, Reset};
+use super::h2_stall::Stall;
+use super::memory::Share;
 use super::scratch::Writer;
-use super::timer::after;
 use crate::base::clock::DATE_LEN;
 use crate::reply::head::fields;
 use crate::reply::{Content, Exchange, Reply};
@@ -23,7 +24,9 @@ const COPIED: usize = 16 * 1024;
 pub(super) struct Unsent {
     stream: SendStream<Bytes>,
     body: Bytes,
-    stalled: bool,
+    stall: Stall,
+    /// What it has of its connection's memory, once it waits.
+    share: Option<Share>,
 }
 
 /// The fields of a bare JSON answer, which every other JSON answer has too.
@@ -96,7 +99,7 @@ impl Exchange2 {
         let body = &mut self.writer.ex.body;
         let body =
             if sent > COPIED { Bytes::from(std::mem::take(body)) } else { Bytes::copy_from_slice(body) };
-        Ok(Some(Unsent { stream, body, stalled: false }))
+        Ok(Some(Unsent { stream, body, stall: Stall::default(), share: None }))
     }
 
     /// The head of an answer. Nothing that belongs to a connection is ever in it (RFC 9113 8.2.2).
@@ -122,26 +125,30 @@ impl Exchange2 {
         response
     }
 
-    /// Sends a body as the peer's windows allow. A peer that takes nothing for the write timeout loses the stream.
+    /// Sends a body as the peer's windows allow. A peer that takes nothing for the write timeout loses the stream, and so does one that
+    /// leaves too much of its answers waiting.
     pub(super) fn poll_unsent(
         &mut self,
         unsent: &mut Unsent,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), Reset>> {
-        let Unsent { stream, body, stalled } = unsent;
+        let Unsent { stream, body, stall, share } = unsent;
+        let limits = self.service.limits();
         while !body.is_empty() {
             stream.reserve_capacity(body.len());
             match stream.poll_capacity(cx) {
                 Poll::Ready(Some(Ok(room))) => {
                     let piece = body.split_to(room.min(body.len()));
+                    stall.took(piece.len(), limits);
                     stream.send_data(piece, body.is_empty()).map_err(|_| Reset)?;
-                    *stalled = false;
                 }
                 Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Err(Reset)),
                 Poll::Pending => {
-                    if !std::mem::replace(stalled, true) {
-                        self.timer.set(after(self.service.limits().write_timeout));
+                    if !share.get_or_insert_with(|| self.unsent.share()).cover(body.len()) {
+                        stream.send_reset(Reason::ENHANCE_YOUR_CALM);
+                        return Poll::Ready(Err(Reset));
                     }
+                    self.timer.set(stall.waits(limits));
                     ready!(self.timer.poll(cx));
                     stream.send_reset(Reason::CANCEL);
                     return Poll::Ready(Err(Reset));

@@ -9,7 +9,6 @@ use tokio::time::Instant;
 
 use super::h2_request::{Exchange2, Reset};
 use super::stream::{Stream, abandon, stage_answer};
-use super::timer::after;
 use crate::reply::sse;
 use crate::road::{Pending, Step};
 
@@ -123,15 +122,16 @@ impl Exchange2 {
                 match self.poll_stage(open, cx) {
                     Poll::Ready(Err(Reset)) => return Poll::Ready(Turn::Abandon),
                     Poll::Ready(Ok(())) => {
-                        open.stream.stalled = None;
+                        open.stream.stall.over();
                         if staged > 0 {
                             return Poll::Ready(Turn::Drained);
                         }
                     }
-                    Poll::Pending if staged != self.writer.stage.len() || open.stream.stalled.is_none() => {
-                        open.stream.stalled = Some(after(self.service.limits().write_timeout));
+                    Poll::Pending => {
+                        let limits = self.service.limits();
+                        open.stream.stall.took(staged - self.writer.stage.len(), limits);
+                        open.stream.stall.waits(limits);
                     }
-                    Poll::Pending => {}
                 }
             }
             let reset = match open.as_mut() {
@@ -141,7 +141,7 @@ impl Exchange2 {
             if reset.is_ready() {
                 return Poll::Ready(Turn::Abandon);
             }
-            let stalled = open.as_ref().and_then(|open| open.stream.stalled);
+            let stalled = open.as_ref().and_then(|open| open.stream.stall.due());
             // A peer that takes nothing needs no comment behind what it does not take.
             let comment =
                 open.as_ref().and_then(|open| open.stream.comment_due).filter(|_| stalled.is_none());

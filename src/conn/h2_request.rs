@@ -20,6 +20,7 @@ use super::h2_answer::Unsent;
 use super::h2_body::{Intake, Rest, Taken};
 use super::h2_head::{check_head, declared, index_head};
 use super::http1::with_context;
+use super::memory::BodyMemory;
 use super::scratch::{Reader, Writer};
 use super::stream::UNHEARD;
 use super::timer::Timer;
@@ -50,6 +51,8 @@ pub(super) struct Exchange2 {
     pub(super) note: Option<Box<Note>>,
     /// What is still to be said of the body.
     pub(super) rest: Rest,
+    /// The connection's memory for answers that wait.
+    pub(super) unsent: BodyMemory,
 }
 
 /// A request that cannot be answered without waiting.
@@ -70,6 +73,7 @@ pub(super) fn serve(
     peer: Peer,
     request: Request<RecvStream>,
     respond: SendResponse<Bytes>,
+    unsent: &BodyMemory,
     cx: &mut Context<'_>,
 ) -> Option<Task> {
     let (parts, mut body) = request.into_parts();
@@ -81,6 +85,7 @@ pub(super) fn serve(
         head_only: false,
         note: None,
         rest: Rest::Comes,
+        unsent: unsent.clone(),
         service: Arc::clone(service),
     };
     exchange.writer.ex.begin();

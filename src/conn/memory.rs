@@ -1,4 +1,5 @@
-//! The process-wide budget for request bodies: taken before a body grows past what every request may hold.
+//! Budgets for bodies: one for those of all requests, taken before a body grows past what every request may hold, and one for the answers
+//! that wait on one HTTP/2 connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What a body may hold without asking.
 pub(super) const FREE_BODY: usize = 64 * 1024;
 
-/// Bytes left for large request bodies.
+/// Bytes left for large bodies.
 #[derive(Debug, Clone)]
 pub(super) struct BodyMemory(Arc<AtomicU64>);
 

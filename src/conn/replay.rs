@@ -6,18 +6,20 @@ use std::io;
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::Instant;
 
-use super::meter::Meter;
+use super::h2_signs::{MOVING, Signs};
+use super::meter::{Meter, Verdict};
+use crate::base::limits::Limits;
 
 /// Most bytes held back, and the longest piece: a longer one is not worth the copy, and goes out at once behind what is held.
 const MOST_HELD: usize = 64 * 1024;
 const MOST_PIECE: usize = 8 * 1024;
+/// Most bytes that are dropped after the server's side has ended.
+const MOST_DROPPED: usize = 1024 * 1024;
 /// Storage for held bytes that a connection keeps.
 const KEPT: usize = 1024;
 
@@ -31,78 +33,26 @@ pub(super) struct Replay<S> {
     held: Vec<u8>,
     meter: Meter,
     signs: Arc<Signs>,
-    /// Whether `signs` say that the peer takes nothing.
-    stuck: bool,
-}
-
-/// What the owner of the connection is told of the socket that `h2` holds.
-#[derive(Debug)]
-pub(super) struct Signs {
-    flooded: AtomicBool,
-    made: Instant,
-    /// Milliseconds after `made`; [`MOVING`] while the peer takes what is written.
-    stuck: AtomicU64,
-    /// Whether what is written may be held back.
-    hold: AtomicBool,
-    /// Whether anything is.
-    holds: AtomicBool,
-    /// Heads of requests seen, those among them that do not become streams.
-    heads: AtomicU32,
-}
-
-const MOVING: u64 = u64::MAX;
-
-impl Signs {
-    fn new() -> Self {
-        Self {
-            flooded: AtomicBool::new(false),
-            made: Instant::now(),
-            stuck: AtomicU64::new(MOVING),
-            hold: AtomicBool::new(false),
-            holds: AtomicBool::new(false),
-            heads: AtomicU32::new(0),
-        }
-    }
-
-    /// Whether the peer floods; nothing more is read then.
-    pub(super) fn flooded(&self) -> bool {
-        self.flooded.load(Ordering::Relaxed)
-    }
-
-    /// Says whether what is written may be held back. Who has said so must say the contrary before waiting, and have `h2` flush.
-    pub(super) fn hold(&self, hold: bool) {
-        self.hold.store(hold, Ordering::Relaxed);
-    }
-
-    /// Whether anything is held back.
-    pub(super) fn holds(&self) -> bool {
-        self.holds.load(Ordering::Relaxed)
-    }
-
-    /// How many heads have come, counted round. Some are trailers, and some are refused by `h2`.
-    pub(super) fn heads(&self) -> u32 {
-        self.heads.load(Ordering::Relaxed)
-    }
-
-    /// Since when the peer has taken nothing of what is to be written to it.
-    pub(super) fn stuck_since(&self) -> Option<Instant> {
-        match self.stuck.load(Ordering::Relaxed) {
-            MOVING => None,
-            millis => Some(self.made + Duration::from_millis(millis)),
-        }
-    }
+    /// While `signs` say that the peer takes nothing: how much it has taken all the same.
+    stuck: Option<u64>,
+    /// How much is progress.
+    progress: u64,
+    /// Bytes dropped after the end of what is written; none before that.
+    dropped: Option<usize>,
 }
 
 impl<S> Replay<S> {
-    pub(super) fn new(first: Vec<u8>, io: S) -> Self {
+    pub(super) fn new(first: Vec<u8>, io: S, limits: &Limits) -> Self {
         Self {
             first,
             at: 0,
             io,
             held: Vec::new(),
-            meter: Meter::new(),
+            meter: Meter::new(limits),
             signs: Arc::new(Signs::new()),
-            stuck: false,
+            stuck: None,
+            progress: limits.h2_progress,
+            dropped: None,
         }
     }
 
@@ -113,19 +63,38 @@ impl<S> Replay<S> {
 
     /// Notes how a write went.
     fn wrote(&mut self, written: &Poll<io::Result<usize>>) {
-        match written {
-            Poll::Ready(Ok(written)) => {
-                self.meter.sent(*written);
-                if std::mem::take(&mut self.stuck) {
-                    self.signs.stuck.store(MOVING, Ordering::Relaxed);
+        match (written, &mut self.stuck) {
+            (Poll::Ready(Ok(written)), Some(taken)) => {
+                *taken = taken.saturating_add(u64::try_from(*written).unwrap_or(u64::MAX));
+                if *taken >= self.progress {
+                    self.unstuck();
                 }
             }
-            Poll::Ready(Err(_)) => {}
-            Poll::Pending if self.stuck => {}
-            Poll::Pending => {
-                self.stuck = true;
+            (Poll::Pending, stuck @ None) => {
+                *stuck = Some(0);
                 let millis = u64::try_from(self.signs.made.elapsed().as_millis()).unwrap_or(MOVING - 1);
                 self.signs.stuck.store(millis, Ordering::Relaxed);
+            }
+            (Poll::Ready(_), None) | (Poll::Ready(Err(_)) | Poll::Pending, Some(_)) => {}
+        }
+    }
+
+    /// Notes that the peer takes what is written.
+    fn unstuck(&mut self) {
+        if self.stuck.take().is_some() {
+            self.signs.stuck.store(MOVING, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes what `h2` has got rid of.
+    fn sent(&mut self, parts: &[IoSlice<'_>], mut count: usize) {
+        for part in parts {
+            let taken = count.min(part.len());
+            count -= taken;
+            match self.meter.sent(&part[..taken]) {
+                Verdict::Work => {}
+                Verdict::Worn => self.signs.worn.store(true, Ordering::Relaxed),
+                Verdict::Flood => self.signs.flooded.store(true, Ordering::Relaxed),
             }
         }
     }
@@ -198,6 +167,7 @@ impl<S: AsyncWrite + Unpin> Replay<S> {
             for part in parts {
                 self.held.extend_from_slice(part);
             }
+            self.sent(parts, len);
             return Poll::Ready(Ok(len));
         }
         loop {
@@ -212,13 +182,32 @@ impl<S: AsyncWrite + Unpin> Replay<S> {
             let of_held = written.min(self.held.len());
             self.held.drain(..of_held);
             if written == 0 || written > of_held {
+                self.sent(parts, written - of_held);
                 return Poll::Ready(Ok(written - of_held));
             }
         }
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Replay<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Replay<S> {
+    /// Reads and drops what still comes: a socket closed with unread bytes is reset, and a reset can overtake the last frames. Its owner
+    /// bounds the time.
+    fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut scratch = [0; 4096];
+        while !self.signs.left.load(Ordering::Relaxed) {
+            let mut out = ReadBuf::new(&mut scratch);
+            let read = ready!(Pin::new(&mut self.io).poll_read(cx, &mut out));
+            let dropped = self.dropped.get_or_insert(0);
+            *dropped += out.filled().len();
+            if read.is_err() || out.filled().is_empty() || *dropped > MOST_DROPPED {
+                break;
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Replay<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_parts(cx, &[IoSlice::new(bytes)])
     }
@@ -228,12 +217,18 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Replay<S> {
             return Poll::Ready(Ok(()));
         }
         ready!(self.poll_held(cx))?;
+        self.unstuck();
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_held(cx))?;
-        Pin::new(&mut self.io).poll_shutdown(cx)
+        if self.dropped.is_none() {
+            ready!(self.poll_held(cx))?;
+            ready!(Pin::new(&mut self.io).poll_shutdown(cx))?;
+            self.dropped = Some(0);
+            self.signs.shut.store(true, Ordering::Relaxed);
+        }
+        self.poll_rest(cx).map(Ok)
     }
 
     fn poll_write_vectored(
@@ -256,7 +251,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_bytes_come_first() {
-        let mut replay = Replay::new(b"first".to_vec(), &b"second"[..]);
+        let mut replay = Replay::new(b"first".to_vec(), &b"second"[..], &Limits::default());
         let mut small = [0; 3];
         replay.read_exact(&mut small).await.unwrap();
         assert_eq!(&small, b"fir");
@@ -270,6 +265,12 @@ mod tests {
     struct Writes {
         room: usize,
         seen: Vec<usize>,
+    }
+
+    impl AsyncRead for Writes {
+        fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
     }
 
     impl AsyncWrite for Writes {
@@ -316,7 +317,8 @@ mod tests {
 
     #[test]
     fn what_is_held_back_leaves_in_one_write() {
-        let mut replay = Replay::new(Vec::new(), Writes { room: 100_000, seen: Vec::new() });
+        let mut replay =
+            Replay::new(Vec::new(), Writes { room: 100_000, seen: Vec::new() }, &Limits::default());
         let signs = replay.signs();
         signs.hold(true);
         for len in [10, 20] {
@@ -333,7 +335,8 @@ mod tests {
 
     #[test]
     fn little_is_held_back() {
-        let mut replay = Replay::new(Vec::new(), Writes { room: 100_000, seen: Vec::new() });
+        let mut replay =
+            Replay::new(Vec::new(), Writes { room: 100_000, seen: Vec::new() }, &Limits::default());
         replay.signs().hold(true);
         for len in std::iter::repeat_n(MOST_PIECE, MOST_HELD / MOST_PIECE).chain([1]) {
             assert_eq!(write(&mut replay, len), Poll::Ready(len));
@@ -347,7 +350,8 @@ mod tests {
 
     #[test]
     fn a_peer_that_takes_little_of_what_is_held_back() {
-        let mut replay = Replay::new(Vec::new(), Writes { room: 7, seen: Vec::new() });
+        let limits = Limits { h2_progress: 5, ..Limits::default() };
+        let mut replay = Replay::new(Vec::new(), Writes { room: 7, seen: Vec::new() }, &limits);
         let signs = replay.signs();
         signs.hold(true);
         assert_eq!(write(&mut replay, 10), Poll::Ready(10));
@@ -358,5 +362,12 @@ mod tests {
         assert_eq!(write(&mut replay, 4), Poll::Ready(2));
         assert!(signs.stuck_since().is_none() && flush(&mut replay) && !signs.holds());
         assert_eq!(replay.io.seen, [7, 5]);
+        for (room, stuck) in [(0, true), (4, true), (1, false)] {
+            replay.io.room = room;
+            let _ = write(&mut replay, 9);
+            assert_eq!(signs.stuck_since().is_some(), stuck, "{room}");
+        }
+        let _ = write(&mut replay, 9);
+        assert!(signs.stuck_since().is_some() && flush(&mut replay) && signs.stuck_since().is_none());
     }
 }

@@ -2,6 +2,7 @@
 
 use tokio::time::Instant;
 
+use super::h2_stall::Stall;
 use super::scratch::Writer;
 use super::timer::after;
 use crate::base::limits::Limits;
@@ -19,9 +20,8 @@ pub(super) struct Stream {
     pub(super) comment_due: Option<Instant>,
     /// Bytes of events and comments sent.
     pub(super) bytes: usize,
-    /// On HTTP/2, when a peer that takes nothing has done so for too long. It outlives a call's turns: what is staged meanwhile is no
-    /// progress.
-    pub(super) stalled: Option<Instant>,
+    /// On HTTP/2, a wait for the peer to take something. It outlives a call's turns: what is staged meanwhile is no progress.
+    pub(super) stall: Stall,
 }
 
 /// What the access log says of a request whose client has gone before its answer.
@@ -33,7 +33,13 @@ impl Stream {
         Reply { status: 200, content: Content::EventStream, close: false, extra: Extra::NONE };
 
     pub(super) fn open(chunked: bool, closes: bool, limits: &Limits) -> Self {
-        Self { chunked, closes, comment_due: Some(after(limits.stream_comment)), bytes: 0, stalled: None }
+        Self {
+            chunked,
+            closes,
+            comment_due: Some(after(limits.stream_comment)),
+            bytes: 0,
+            stall: Stall::default(),
+        }
     }
 
     /// Notes that something is being sent.
