@@ -56,7 +56,13 @@ pub enum Outcome {
 
 /// A connection.
 #[derive(Debug)]
-pub struct Frames(BufReader<TcpStream>);
+pub struct Frames {
+    io: BufReader<TcpStream>,
+    /// A frame that has been given back.
+    unread: Option<Frame>,
+    /// Whether acknowledgements of settings are shown.
+    acks: bool,
+}
 
 impl Frames {
     /// A connection that has sent nothing yet.
@@ -64,7 +70,7 @@ impl Frames {
         let stream = TcpStream::connect(address).expect("connecting");
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        Self(BufReader::new(stream))
+        Self { io: BufReader::new(stream), unread: None, acks: false }
     }
 
     /// A connection that has sent its preface and its settings.
@@ -77,7 +83,7 @@ impl Frames {
 
     /// Writes bytes. The server may have ended the connection already.
     pub fn write(&mut self, bytes: &[u8]) {
-        let _ = self.0.get_mut().write_all(bytes);
+        let _ = self.io.get_mut().write_all(bytes);
     }
 
     pub fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
@@ -100,22 +106,50 @@ impl Frames {
         self.frame(DATA, if ends { END_STREAM } else { 0 }, stream, bytes);
     }
 
+    /// From now on acknowledgements of settings are frames like others.
+    pub fn see_acks(&mut self) {
+        self.acks = true;
+    }
+
+    /// Gives a frame back, to be read once more.
+    pub fn unread(&mut self, frame: Frame) {
+        self.unread = Some(frame);
+    }
+
+    /// The first frame like this from here on, or the code of GOAWAY, if there was one, where the connection ends before it.
+    #[track_caller]
+    pub fn first(&mut self, like: impl Fn(&Frame) -> bool) -> Result<Frame, Option<u32>> {
+        let mut goaway = None;
+        while let Some(frame) = self.next() {
+            if like(&frame) {
+                return Ok(frame);
+            }
+            if frame.kind == GOAWAY {
+                goaway = Some(u32::from_be_bytes(frame.payload[4..8].try_into().unwrap()));
+            }
+        }
+        Err(goaway)
+    }
+
     /// The next frame that is no acknowledgement of settings; `None` at the end of the connection.
     #[track_caller]
     pub fn next(&mut self) -> Option<Frame> {
+        if let Some(frame) = self.unread.take() {
+            return Some(frame);
+        }
         loop {
             let mut head = [0; 9];
-            match self.0.read_exact(&mut head) {
+            match self.io.read_exact(&mut head) {
                 Ok(()) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("the server hangs"),
                 Err(_) => return None,
             }
             let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
             let mut payload = vec![0; usize::try_from(length).unwrap()];
-            self.0.read_exact(&mut payload).ok()?;
+            self.io.read_exact(&mut payload).ok()?;
             let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
             let frame = Frame { kind: head[3], flags: head[4], stream, payload };
-            if (frame.kind, frame.flags & ACK) != (SETTINGS, ACK) {
+            if self.acks || (frame.kind, frame.flags & ACK) != (SETTINGS, ACK) {
                 return Some(frame);
             }
         }

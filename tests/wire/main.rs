@@ -39,6 +39,7 @@ mod frames;
 mod http2;
 mod malformed2;
 mod patience2;
+mod h2;
 mod sessions;
 mod lifecycle;
 mod features;
@@ -55,7 +56,6 @@ mod clocks;
 mod gone;
 mod secrets;
 mod reflected;
-mod internals;
 mod strangers;
 
 // The rejection table.
