@@ -1,4 +1,8 @@
 //! Session ids: 32 bytes from the operating system's generator, in unpadded URL-safe base64.
+//!
+//! They are looked up in a table, not compared in constant time: the time of a look-up tells at most how much of an id agrees with one that
+//! lies in the same slot, and where ids lie follows from bits that nobody can choose without knowing the id. To get at 256 random bits a
+//! guess has to be right as a whole; a guess that is nearly right is as good as any other.
 
 use std::fmt;
 

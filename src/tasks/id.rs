@@ -1,5 +1,6 @@
 //! Task ids: 24 bytes from the operating system's generator, in unpadded URL-safe base64. Whoever knows one can use the task, so they
-//! cannot be guessed.
+//! cannot be guessed. The table they are looked up in hashes with keys of its own, so that the time of a look-up tells nothing of how much of
+//! an id agrees with another.
 
 use std::fmt;
 

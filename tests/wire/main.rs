@@ -56,6 +56,7 @@ mod clocks;
 mod gone;
 mod secrets;
 mod reflected;
+mod internals;
 mod strangers;
 
 // The rejection table.

@@ -2,7 +2,8 @@
 //! change nothing, and bring it back for no other request, as nobody else, and not for ever.
 //!
 //! The text is unpadded URL-safe base64 of: a version byte, a nonce of 24 random bytes, and the sealed payload. The payload is the
-//! principal's digest, the request's digest, the times of issue and expiry, and what is remembered.
+//! principal's digest, the request's digest, the times of issue and expiry, and what is remembered. The tag is compared in constant time by
+//! the cipher, before anything is decrypted; the digests by us.
 
 use std::fmt;
 
