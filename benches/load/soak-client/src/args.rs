@@ -12,10 +12,12 @@ pub(crate) struct Args {
     pub(crate) people: u8,
     pub(crate) workers: u64,
     pub(crate) markdown: Option<PathBuf>,
+    /// What the server is given besides.
+    pub(crate) flags: Vec<String>,
 }
 
 const USAGE: &str = "usage: soak-client --server BINARY [--minutes N | --seconds N] [--seed N] [--rate REQUESTS-A-SECOND] [--people N] \
-    [--workers N] [--markdown FILE]";
+    [--workers N] [--markdown FILE] [-- FLAGS-OF-THE-SERVER]";
 
 impl Args {
     /// Reads the command line.
@@ -28,8 +30,13 @@ impl Args {
             people: 48,
             workers: 2,
             markdown: None,
+            flags: Vec::new(),
         };
         while let Some(flag) = words.next() {
+            if flag == "--" {
+                args.flags = words.collect();
+                break;
+            }
             let value = words.next().ok_or(USAGE)?;
             let wrong = |_| format!("{flag} {value} cannot be read\n{USAGE}");
             let number = || value.parse().map_err(wrong);

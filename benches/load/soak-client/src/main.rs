@@ -76,7 +76,7 @@ fn main() -> ExitCode {
 }
 
 async fn soak(args: &Args) -> Outcome<Report> {
-    let mut process = Process::start(&args.server, args.workers).await?;
+    let mut process = Process::start(&args.server, args.workers, &args.flags).await?;
     let mut shared = Shared {
         address: process.address,
         ledger: Ledger::default(),

@@ -19,7 +19,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("session-idle", "5000"),
     ("replay-time", "5000"),
     ("task-ttl", "10000"),
-    ("half-close-grace", "300"),
+    ("half-close-grace", "2000"),
 ];
 
 /// How long a server that is asked to stop may take.
@@ -44,12 +44,13 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) async fn start(binary: &Path, workers: u64) -> Outcome<Self> {
+    pub(crate) async fn start(binary: &Path, workers: u64, flags: &[String]) -> Outcome<Self> {
         let mut command = Command::new(binary);
         command.args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string()]);
         for (name, value) in SETTINGS {
             command.arg(format!("--{name}")).arg(value);
         }
+        command.args(flags);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().map_err(|error| format!("{}: {error}", binary.display()))?;
         let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
