@@ -33,7 +33,7 @@ const KEPT: [(&str, &[&str]); 4] = [
 ];
 
 /// Files of the road that are no stages.
-const ROAD_HELPERS: [&str; 13] = [
+const ROAD_HELPERS: [&str; 14] = [
     "allow",
     "batch",
     "call",
@@ -46,6 +46,7 @@ const ROAD_HELPERS: [&str; 13] = [
     "sentinel",
     "settings",
     "shared",
+    "shedding",
     "stream",
 ];
 

@@ -35,6 +35,12 @@ impl Clock {
         (Self(Source::Manual(Arc::clone(&hands))), ManualClock(hands))
     }
 
+    /// Whether it stands still until it is moved.
+    #[must_use]
+    pub const fn is_manual(&self) -> bool {
+        matches!(self.0, Source::Manual(_))
+    }
+
     /// Milliseconds since the clock was made.
     #[must_use]
     pub fn now_ms(&self) -> u64 {

@@ -117,6 +117,10 @@ limits! {
     peer_burst: Count = 100, 1 ..= 1_000_000;
     /// Most peers whose rates are remembered, at 25 bytes each; beyond it newcomers share the allowance of one peer until others have paused.
     peer_table: Count = 65_536, 16 ..= 16_777_216;
+    /// How much later than it could be served a ready connection may get its turn. Where that lasts, who comes beyond it is answered 503 at once, those first who have had most; 0 turns nobody away.
+    overload_delay: Milliseconds = 100, 0 ..= 60_000;
+    /// Most calls in flight over the whole process, event streams of sessions and listeners not counted; beyond it requests are answered 503.
+    calls: Count = 100_000, 1 ..= 100_000_000;
     /// Most pipelined requests answered before the answers are written.
     pipeline: Count = 16, 1 ..= 1_024;
     /// Answer bytes after which a batch of pipelined answers is written.

@@ -28,7 +28,7 @@ use crate::view::message::{Document, Envelope};
 use crate::view::node::Value;
 
 /// The most messages in one batch.
-const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
 
 /// The session of an array that may be served as a batch; `None` sends it on to `validate`, which refuses it.
 ///
@@ -153,7 +153,9 @@ fn pass<'r>(
             let dispatched = run.dispatched((*id, method, envelope), resolved, singletons);
             Ok(match dispatch::request(behind, &validated, dispatched, run.slot, run.exchange, cx) {
                 Ok(Outcome::Done(_)) => Some(answer(run, Some(*id))),
-                Ok(Outcome::Pending(call)) => Some(Item::Call(Call::new(call, resolved.session.as_ref()))),
+                Ok(Outcome::Pending(call)) => {
+                    Some(Item::Call(Call::new(call, resolved.session.as_ref(), run.shared.loads.place())))
+                }
                 // Only the modern lane listens, and it has no batches.
                 Ok(Outcome::Listening(_)) => {
                     let _ = methods::error(run.exchange, *id, METHOD_NOT_FOUND, "Method not found");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 
 use super::batch::BatchPending;
+use super::shedding::Place;
 use crate::methods::{self, Step};
 use crate::reply::rejection::Refusal;
 use crate::reply::{Exchange, Reply, envelope};
@@ -21,6 +22,7 @@ const GIVEN_UP: i32 = -32000;
 pub(super) struct Call {
     pending: Box<methods::Pending>,
     registered: Option<Registered>,
+    _place: Place,
 }
 
 /// What became of a call.
@@ -49,9 +51,9 @@ impl From<Step> for Turn {
 }
 
 impl Call {
-    pub(super) fn new(pending: Box<methods::Pending>, session: Option<&Arc<Session>>) -> Self {
+    pub(super) fn new(pending: Box<methods::Pending>, session: Option<&Arc<Session>>, place: Place) -> Self {
         let registered = session.map(|session| session.register(pending.id()));
-        Self { pending, registered }
+        Self { pending, registered, _place: place }
     }
 
     pub(super) fn poll(&mut self, cx: &mut task::Context<'_>, exchange: &mut Exchange) -> Poll<Turn> {

@@ -22,6 +22,7 @@ pub mod pace;
 pub mod sentinel;
 pub mod settings;
 pub mod shared;
+pub mod shedding;
 pub mod router;
 pub mod post;
 pub mod batch;

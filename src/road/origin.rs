@@ -95,7 +95,7 @@ mod tests {
             head.field(b"origin", origin.as_bytes());
         }
         let index = head.finish();
-        let peer = Peer { address: None, on_loopback };
+        let peer = Peer { address: None, on_loopback, worker: 0 };
         check(&settings, &RequestHead::new(&lines, &index), &peer, &mut Exchange::new(false))
             .map(|_| ())
             .map_err(|refusal| refusal.rejection)

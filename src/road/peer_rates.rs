@@ -106,7 +106,7 @@ mod tests {
 
     fn peer(number: u32) -> Peer {
         let address = IpAddr::V4(Ipv4Addr::from(0x0A00_0000 + number));
-        Peer { address: Some(SocketAddr::new(address, 1)), on_loopback: false }
+        Peer { address: Some(SocketAddr::new(address, 1)), on_loopback: false, worker: 0 }
     }
 
     fn admitted(table: &PeerRates, number: u32, now_ms: u64) -> bool {
@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn peers_without_an_address_and_on_the_loopback_are_free() {
-        let local = |on: [u8; 4]| Peer { address: Some(SocketAddr::from((on, 1))), on_loopback: true };
+        let local =
+            |on: [u8; 4]| Peer { address: Some(SocketAddr::from((on, 1))), on_loopback: true, worker: 0 };
         let table = table(16, 1, 1);
         for peer in [Peer::default(), local([127, 0, 0, 1]), local([127, 9, 9, 9])] {
             assert!((0..10).all(|_| table.enter(&peer, 0) == Ok(Toll::NONE)));

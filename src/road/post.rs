@@ -155,6 +155,9 @@ impl<'a> Run<'a> {
             Err(refusal) => return self.refuse(refusal, None),
         };
         self.note(&message);
+        if let Err(refusal) = self.shared.loads.check_calls(&message, document.root()) {
+            return self.refuse(refusal, None);
+        }
         match self.climb(passed, toll, document, &message, cx) {
             Ok(answer) => answer,
             Err(refusal) => self.refuse(refusal, message.rejection_id()),
@@ -298,7 +301,7 @@ impl<'a> Run<'a> {
         match dispatch::request(behind, validated, dispatched, self.slot, self.exchange, cx)? {
             Outcome::Done(reply) => Ok(Answer::Done(dress(reply, self.accept, self.exchange))),
             Outcome::Pending(call) => {
-                let call = Call::new(call, resolved.session.as_ref());
+                let call = Call::new(call, resolved.session.as_ref(), self.shared.loads.place());
                 Ok(Answer::Pending(match resolved.revision.era() {
                     Era::Modern => Pending::modern(call, self.accept, self.shared),
                     Era::Legacy => Pending::calls(Calls::One(call), self.accept),

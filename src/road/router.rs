@@ -37,9 +37,13 @@ impl Road {
             origin::note(&shared.settings, &head, peer, exchange);
             return Entry::Answer(not_found(&shared.settings.path, exchange));
         }
-        let entered = if shared.is_draining() {
+        let admitted = match shared.loads.admit(peer, &shared.clock) {
+            Ok(()) if shared.is_draining() => Err(Refusal::plain(Rejection::Draining)),
+            admitted => admitted,
+        };
+        let entered = if let Err(refusal) = admitted {
             origin::note(&shared.settings, &head, peer, exchange);
-            Err(Refusal::plain(Rejection::Draining))
+            Err(refusal)
         } else {
             match head.verb() {
                 Verb::Post => enter_post(shared, &head, declared, peer, toll, exchange).map(Entry::Body),

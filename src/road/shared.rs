@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::peer_rates::PeerRates;
 use super::post::Scratch;
 use super::settings::Settings;
+use super::shedding::Loads;
 use super::singleton::Singletons;
 use crate::base::clock::Clock;
 use crate::base::limits::Limits;
@@ -29,12 +30,14 @@ pub struct Peer {
     /// Whether it came in by a loopback address of ours: then loopback names are allowed as host and origin without being configured,
     /// and no others.
     pub on_loopback: bool,
+    /// The number of the worker that serves it.
+    pub worker: u16,
 }
 
 impl Default for Peer {
     /// A peer without an address, as strictly judged as one on loopback.
     fn default() -> Self {
-        Self { address: None, on_loopback: true }
+        Self { address: None, on_loopback: true, worker: 0 }
     }
 }
 
@@ -49,6 +52,7 @@ pub(super) struct Shared {
     pub(super) counters: Counters,
     /// What peers have spent of their allowances, where there are any.
     pub(super) rates: Option<PeerRates>,
+    pub(super) loads: Loads,
     draining: AtomicBool,
     behind: Behind,
 }
@@ -63,8 +67,16 @@ impl Road {
     /// A road over these settings, to these sessions and tools.
     #[must_use]
     pub fn new(settings: Settings, clock: Clock, behind: Behind) -> Self {
+        Self::of_workers(settings, clock, behind, 1)
+    }
+
+    /// A road for so many workers, each of which may have too much to do by itself.
+    #[must_use]
+    pub fn of_workers(settings: Settings, clock: Clock, behind: Behind, workers: usize) -> Self {
+        let loads = Loads::new(workers, &settings.limits);
         let rates = PeerRates::new(&settings);
         Self(Arc::new(Shared {
+            loads,
             rates,
             settings,
             clock,

@@ -266,6 +266,7 @@ impl Builder {
         let identity = Identity::new(&info, &offered, cache_ttl_ms, scope);
         let behind =
             Behind::new(registry, identity, &settings.limits).sealing_keys(&settings.limits, &sealing_keys);
-        Server::bind(config, Road::new(settings, clock, behind))
+        let workers = config.workers.runtimes();
+        Server::bind(config, Road::of_workers(settings, clock, behind, workers))
     }
 }

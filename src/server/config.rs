@@ -20,6 +20,14 @@ impl Workers {
     pub fn each_core() -> Self {
         Self::PerCore(std::thread::available_parallelism().map_or(1, usize::from))
     }
+
+    /// How many runtimes that takes.
+    pub(super) fn runtimes(self) -> usize {
+        match self {
+            Self::PerCore(count) => count.max(1),
+            Self::Stealing(_) => 1,
+        }
+    }
 }
 
 /// Settings of the sockets. The road has its own.

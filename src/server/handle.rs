@@ -63,6 +63,12 @@ impl Handle {
         self.road().streams()
     }
 
+    /// How many calls are in flight, those included that run on without their clients; event streams of sessions and listeners are none.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.road().calls()
+    }
+
     /// How many legacy calls run on without their clients.
     #[must_use]
     pub fn detached_calls(&self) -> u64 {

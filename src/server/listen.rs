@@ -106,15 +106,20 @@ const MOST_PLACES: u32 = 1 << 28;
 /// As many as one listen queue holds.
 const SPARE_PLACES: u32 = BACKLOG.unsigned_abs();
 
-/// Accepts until the server drains, then serves what waits in the listen queue, and closes the listener: who comes later is refused. Begins
-/// before it is polled.
-pub(super) fn accept(listener: TcpListener, service: Arc<Service>, gate: Gate) -> impl Future<Output = ()> {
+/// Accepts for a worker until the server drains, then serves what waits in the listen queue, and closes the listener: who comes later is
+/// refused. Begins before it is polled.
+pub(super) fn accept(
+    listener: TcpListener,
+    service: Arc<Service>,
+    gate: Gate,
+    worker: u16,
+) -> impl Future<Output = ()> {
     let counted = gate.watch_listener();
     // Where it cannot be told, the stricter rules hold.
     let on_loopback = listener.local_addr().map_or(true, |bound| bound.ip().is_loopback());
     async move {
         let mut door =
-            Door { watch: service.stop().watch(), service, gate, on_loopback, back_off: BACK_OFF.0 };
+            Door { watch: service.stop().watch(), service, gate, on_loopback, worker, back_off: BACK_OFF.0 };
         door.accept(&listener).await;
         door.accept_rest(&listener).await;
         drop(listener);
@@ -128,6 +133,7 @@ struct Door {
     gate: Gate,
     watch: StopWatch,
     on_loopback: bool,
+    worker: u16,
     /// The next wait after the system has run out of something.
     back_off: u64,
 }
@@ -178,7 +184,7 @@ impl Door {
         };
         // A socket that is gone already will say so when it is read.
         let _ = stream.set_nodelay(true);
-        let peer = Peer { address: Some(address), on_loopback: self.on_loopback };
+        let peer = Peer { address: Some(address), on_loopback: self.on_loopback, worker: self.worker };
         tokio::spawn(crate::conn::serve(
             Arc::clone(&self.service),
             stream,

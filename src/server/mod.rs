@@ -4,6 +4,7 @@ pub mod config;
 pub mod builder;
 pub mod handle;
 mod announce;
+mod pulse;
 mod workers;
 mod listen;
 mod peers;
@@ -105,10 +106,11 @@ impl Server {
         // A future that is dropped half-way must not leave its tasks behind.
         let _guard = shutdown::StopOnDrop(self.service.stop().clone());
         for listener in listeners {
-            tokio::spawn(listen::accept(listener, Arc::clone(&self.service), self.gate.clone()));
+            tokio::spawn(listen::accept(listener, Arc::clone(&self.service), self.gate.clone(), 0));
         }
         tokio::spawn(shutdown::sweep(Arc::clone(&self.service)));
         tokio::spawn(announce::announce(Arc::clone(&self.service)));
+        tokio::spawn(pulse::pulse(Arc::clone(&self.service), 0));
         shutdown::conduct(&self.service, &self.gate, shutdown).await;
         Ok(())
     }

@@ -56,6 +56,35 @@ fn start(builder: Builder) -> (SocketAddr, Handle, mpsc::Receiver<()>) {
     (address, handle, ended)
 }
 
+/// The pulse comes while requests come, at the worker that serves them, and not for nobody.
+#[test]
+fn a_pulse_comes_while_requests_come() {
+    for workers in [Workers::PerCore(2), Workers::Stealing(2)] {
+        let server = builder().workers(workers).build().unwrap();
+        let (address, handle, road) = (server.addresses()[0], server.handle(), server.road().clone());
+        let pulses = || road.loads().iter().map(|load| load.pulses()).collect::<Vec<_>>();
+        let thread = std::thread::spawn(move || server.run_workers(std::future::pending()).unwrap());
+        let mut stream = connect(address);
+        let before = pulses();
+        let mut beaten = Vec::new();
+        while beaten.len() != 1 {
+            (0..20).for_each(|_| ping(&mut stream));
+            let now = pulses();
+            // The first one of each says that there is one.
+            beaten = (0..now.len()).filter(|at| now[*at] > before[*at] + 2).collect();
+        }
+        let rests = || {
+            let before = pulses();
+            std::thread::sleep(Duration::from_millis(60));
+            pulses() == before
+        };
+        assert!((0..100).any(|_| rests()), "{workers:?}: the pulse never rests");
+        handle.shut_down();
+        drop(stream);
+        thread.join().unwrap();
+    }
+}
+
 #[test]
 fn every_kind_of_worker_serves_and_ends() {
     // An address that no other test listens on: the port may be somebody else's as soon as it is free.

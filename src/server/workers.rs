@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
 use super::listen::Gate;
-use super::{Server, announce, listen, shutdown};
+use super::{Server, announce, listen, pulse, shutdown};
 use crate::base::error::Error;
 use crate::conn::Service;
 use crate::conn::stop::Phase;
@@ -59,9 +59,8 @@ pub(super) fn per_core(
         .map_err(failed("starting the conducting runtime"))?;
     let mut threads = Vec::with_capacity(sets.len());
     for (number, sockets) in sets.into_iter().enumerate() {
-        let worker =
-            Worker { service: Arc::clone(&service), gate: gate.clone(), sockets, keeps_house: number == 0 };
-        match worker.start(number) {
+        let worker = Worker { service: Arc::clone(&service), gate: gate.clone(), sockets, number };
+        match worker.start() {
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 service.stop().advance(Phase::Stopped);
@@ -89,12 +88,11 @@ struct Worker {
     service: Arc<Service>,
     gate: Gate,
     sockets: Vec<Socket>,
-    /// Whether this one ends idle sessions and announces changes, for all.
-    keeps_house: bool,
+    number: usize,
 }
 
 impl Worker {
-    fn start(self, number: usize) -> Result<JoinHandle<()>, Error> {
+    fn start(self) -> Result<JoinHandle<()>, Error> {
         // Built here, so that a failure is the caller's to see.
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -104,27 +102,25 @@ impl Worker {
             let _inside = runtime.enter();
             listen::register(self.sockets)?
         };
-        let (service, gate, keeps_house) = (self.service, self.gate, self.keeps_house);
+        let (service, gate, number) = (self.service, self.gate, self.number);
         std::thread::Builder::new()
             .name(format!("worker-{number}"))
-            .spawn(move || work(runtime, listeners, &service, &gate, keeps_house))
+            .spawn(move || work(runtime, listeners, &service, &gate, number))
             .map_err(failed("starting a worker"))
     }
 }
 
 /// Serves until the hard stop. What is left then is dropped with the runtime.
-fn work(
-    runtime: Runtime,
-    listeners: Vec<TcpListener>,
-    service: &Arc<Service>,
-    gate: &Gate,
-    keeps_house: bool,
-) {
+fn work(runtime: Runtime, listeners: Vec<TcpListener>, service: &Arc<Service>, gate: &Gate, number: usize) {
+    // Workers beyond the numbers that there are count together with the first one.
+    let worker = u16::try_from(number).unwrap_or(0);
     runtime.block_on(async {
         for listener in listeners {
-            tokio::spawn(listen::accept(listener, Arc::clone(service), gate.clone()));
+            tokio::spawn(listen::accept(listener, Arc::clone(service), gate.clone(), worker));
         }
-        if keeps_house {
+        tokio::spawn(pulse::pulse(Arc::clone(service), number));
+        // The first one ends idle sessions and announces changes, for all.
+        if number == 0 {
             tokio::spawn(shutdown::sweep(Arc::clone(service)));
             tokio::spawn(announce::announce(Arc::clone(service)));
         }

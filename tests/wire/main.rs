@@ -64,6 +64,7 @@ mod place;
 mod draft;
 mod rejections;
 mod order;
+mod overload;
 mod bindings;
 mod sweep;
 mod untouched;

@@ -10,7 +10,8 @@ use crate::rejections::golden;
 use crate::support::Protocol;
 
 /// The rows in the order in which a request meets them. It is the table's, but for two rows of the router's: a verb that is not served is
-/// refused after `origin`, and a body finds no memory while it is read, after the arms of `parse` that need the head alone.
+/// refused after `origin`, and a body finds no memory while it is read, after the arms of `parse` that need the head alone. What is
+/// shed at the door is shed before all of them: see overload.rs.
 fn road() -> Vec<Rejection> {
     let mut rows = Rejection::ALL.to_vec();
     for (row, after) in [(MethodNotAllowed, HostNotAllowed), (Overloaded, BodyTooLarge)] {

@@ -122,9 +122,9 @@ fn assert_connection(
     }
 }
 
-/// Rows that some of their verbs cannot trip yet.
+/// Rows that some of their verbs trip elsewhere.
 const PARTIAL: [(Rejection, &[Verb]); 1] = [
-    // The budget is asked for bodies, and only a POST's is read.
+    // The budget is asked for bodies, and only a POST's is read; at the door every verb is shed: see overload.rs.
     (Rejection::Overloaded, &[Verb::Get, Verb::Delete, Verb::Options, Verb::Head, Verb::Other]),
 ];
 
