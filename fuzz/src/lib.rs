@@ -3,6 +3,7 @@
 pub mod base64;
 pub mod binding;
 pub mod control;
+pub mod h2;
 pub mod json;
 mod lent;
 pub mod model;

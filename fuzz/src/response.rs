@@ -1,4 +1,4 @@
-//! HTTP/1.1 answers, read strictly: what does not parse here is a fault of the server.
+//! Answers, read strictly: what does not parse here is a fault of the server.
 
 use serde_json::Value;
 
@@ -30,19 +30,24 @@ impl Response {
 pub fn read_all(mut bytes: &[u8], heads: bool) -> Vec<Response> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {
-        let (mut response, rest) = read(bytes, heads);
+        let (response, rest) = read(bytes, heads);
         let last = response.field("connection") == Some("close");
         assert!(!last || rest.is_empty(), "something follows the last answer: {}", rest.escape_ascii());
         bytes = rest;
         if response.status >= 200 {
-            check(&response);
-            mask(&mut response);
-            responses.push(response);
+            responses.push(settled(response));
         } else {
             assert_eq!((response.status, response.fields.len()), (100, 0));
         }
     }
     responses
+}
+
+/// A valid answer, without what differs from run to run. Panics at one that is not valid.
+pub fn settled(mut response: Response) -> Response {
+    check(&response);
+    mask(&mut response);
+    response
 }
 
 fn read(bytes: &[u8], heads: bool) -> (Response, &[u8]) {
