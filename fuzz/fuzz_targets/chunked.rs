@@ -155,9 +155,7 @@ fn after_blanks(text: &[u8]) -> &[u8] {
 }
 
 fn token(text: &[u8]) -> usize {
-    text.iter()
-        .take_while(|byte| b"!#$%&'*+-.^_`|~".contains(byte) || byte.is_ascii_alphanumeric())
-        .count()
+    text.iter().take_while(|byte| b"!#$%&'*+-.^_`|~".contains(byte) || byte.is_ascii_alphanumeric()).count()
 }
 
 /// The length of the quoted string that `text` begins with.

@@ -65,39 +65,89 @@ pub fn mirrored(request: &Request, message: &Json) -> Result<(), Unfit> {
     if message.get("method").and_then(Json::as_str) != Some("tools/call") || !lookup {
         return Ok(());
     }
-    let bound = |path: &[&str]| Bound::find(of("arguments"), path);
-    parameter(
-        request,
-        "mcp-param-region",
-        bound(&["region"]).of(|body| body.as_str().is_some()),
-        |text, body| Ok(body.is_none_or(|body| body.as_str() == Some(text))),
-    )?;
-    let limit = match bound(&["options", "limit"]) {
-        // No tool is served such a number.
-        Bound::Value(Json::Number(spelling))
-            if !json::is_integer(spelling) && magnitude(spelling) >= 1e38 =>
-        {
-            Bound::Absent
-        }
-        bound => bound.of(|body| matches!(body, Json::Number(spelling) if whole(spelling).is_some())),
+    parameters(request, of("arguments"), &lookup_parameters()).map_err(|(unfit, _)| unfit)
+}
+
+/// The type of an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Integer,
+    Boolean,
+}
+
+/// An argument that is mirrored.
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    /// In lower case.
+    pub header: String,
+    /// As the schema has it.
+    pub spelled: String,
+    pub path: Vec<String>,
+    pub kind: Kind,
+}
+
+fn lookup_parameters() -> [Parameter; 3] {
+    let parameter = |name: &str, path: &[&str], kind| Parameter {
+        header: format!("mcp-param-{}", name.to_ascii_lowercase()),
+        spelled: format!("Mcp-Param-{name}"),
+        path: path.iter().map(|&key| key.to_owned()).collect(),
+        kind,
     };
-    parameter(request, "mcp-param-limit", limit, |text, body| {
-        let sent = integer(text).ok_or(Unfit::Malformed)?;
-        Ok(body.is_none_or(|body| matches!(body, Json::Number(spelling) if whole(spelling) == Some(sent))))
-    })?;
-    parameter(
-        request,
-        "mcp-param-dry",
-        bound(&["dry"]).of(|body| matches!(body, Json::Bool(_))),
-        |text, body| {
-            let sent = match text {
-                "true" => true,
-                "false" => false,
-                _ => return Err(Unfit::Malformed),
+    [
+        parameter("Region", &["region"], Kind::Text),
+        parameter("Limit", &["options", "limit"], Kind::Integer),
+        parameter("Dry", &["dry"], Kind::Boolean),
+    ]
+}
+
+/// Every mirrored argument: what is wrong with the first that does not fit, and its header.
+pub fn parameters(
+    request: &Request,
+    arguments: Option<&Json>,
+    all: &[Parameter],
+) -> Result<(), (Unfit, String)> {
+    all.iter().try_for_each(|one| {
+        mirrored_argument(request, arguments, one).map_err(|unfit| (unfit, one.spelled.clone()))
+    })
+}
+
+fn mirrored_argument(request: &Request, arguments: Option<&Json>, one: &Parameter) -> Result<(), Unfit> {
+    let bound = Bound::find(arguments, &one.path);
+    match one.kind {
+        Kind::Text => {
+            parameter(request, &one.header, bound.of(|body| body.as_str().is_some()), |text, body| {
+                Ok(body.is_none_or(|body| body.as_str() == Some(text)))
+            })
+        }
+        Kind::Integer => {
+            let bound = match bound {
+                // No tool is served such a number.
+                Bound::Value(Json::Number(spelling))
+                    if !json::is_integer(spelling) && magnitude(spelling) >= 1e38 =>
+                {
+                    Bound::Absent
+                }
+                bound => bound.of(|body| matches!(body, Json::Number(spelling) if whole(spelling).is_some())),
             };
-            Ok(body.is_none_or(|body| *body == Json::Bool(sent)))
-        },
-    )
+            parameter(request, &one.header, bound, |text, body| {
+                let sent = integer(text).ok_or(Unfit::Malformed)?;
+                Ok(body.is_none_or(
+                    |body| matches!(body, Json::Number(spelling) if whole(spelling) == Some(sent)),
+                ))
+            })
+        }
+        Kind::Boolean => {
+            parameter(request, &one.header, bound.of(|body| matches!(body, Json::Bool(_))), |text, body| {
+                let sent = match text {
+                    "true" => true,
+                    "false" => false,
+                    _ => return Err(Unfit::Malformed),
+                };
+                Ok(body.is_none_or(|body| *body == Json::Bool(sent)))
+            })
+        }
+    }
 }
 
 /// What a parameter is bound to.
@@ -110,7 +160,7 @@ enum Bound<'j> {
 }
 
 impl<'j> Bound<'j> {
-    fn find(value: Option<&'j Json>, path: &[&str]) -> Self {
+    fn find(value: Option<&'j Json>, path: &[String]) -> Self {
         match (value, path) {
             (None | Some(Json::Null), _) => Self::Absent,
             (Some(value), []) => Self::Value(value),

@@ -171,6 +171,13 @@ pub struct Tools {
     calls: Arc<AtomicU64>,
 }
 
+impl Tools {
+    /// A registry of somebody else's.
+    pub fn of(registry: Registry) -> Self {
+        Self { registry, calls: Arc::default() }
+    }
+}
+
 impl Default for Tools {
     fn default() -> Self {
         let calls = Arc::new(AtomicU64::new(0));
