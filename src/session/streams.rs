@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
 use bytes::Bytes;
@@ -80,9 +80,10 @@ impl Streams {
         }
     }
 
-    /// Whether there is nothing here.
+    /// Whether there is nothing here, calls that run on without their client included: who forgets them lets more run on than may.
     pub(super) fn is_empty(&self) -> bool {
-        self.logs.is_empty() && self.flights.is_empty() && self.subscriptions.is_empty()
+        let detached = self.detached.as_ref().is_some_and(|count| count.load(Ordering::Acquire) > 0);
+        self.logs.is_empty() && self.flights.is_empty() && self.subscriptions.is_empty() && !detached
     }
 
     /// Notes a call, and gives its key.

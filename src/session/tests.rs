@@ -225,3 +225,14 @@ fn sessions_and_streams_at_rest_are_small() {
     assert!(size_of::<super::streams::Streams>() <= 256, "{}", size_of::<super::streams::Streams>());
     assert!(size_of::<super::log::Log>() <= 256, "{}", size_of::<super::log::Log>());
 }
+
+#[test]
+fn calls_that_run_on_are_counted_over_a_sweep() {
+    let (session, commons) = session(&Limits { session_detached: 1, ..Limits::default() });
+    let running = session.permit().unwrap();
+    session.sweep(0);
+    assert!(session.permit().is_none() && commons.detached() == 1);
+    drop(running);
+    session.sweep(0);
+    assert!(session.permit().is_some());
+}
