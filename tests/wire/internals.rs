@@ -56,8 +56,7 @@ fn failing() -> Result<String, HandlerError> {
 }
 
 fn register(builder: Builder) -> Builder {
-    let output =
-        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let output = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     builder
         .tool(Typed::immediate("typed", "Takes much.", |arguments: ZzArguments| {
             let texts =
