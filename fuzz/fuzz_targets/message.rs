@@ -59,6 +59,7 @@ fn judge(body: &[u8], ours: Result<Document<'_, '_>, JsonFault>) {
             let mut out_of_range = false;
             json.each_number(&mut |spelling| out_of_range |= json::is_out_of_range(spelling));
             match fault {
+                JsonFault::TooMany { .. } => unreachable!("there is no ceiling"),
                 JsonFault::TooDeep { ceiling, .. } => assert!(too_deep && ceiling == DEPTH),
                 JsonFault::NumberOutOfRange { .. } => assert!(out_of_range),
                 JsonFault::DuplicatedKey(key) => {

@@ -139,8 +139,12 @@ limits! {
     h2_unsent: Bytes = 67_108_864, 65_536 ..= 1_099_511_627_776;
     /// Bytes that an HTTP/2 client has to take in each write timeout while it is slow, or else all that waits.
     h2_progress: Bytes = 16_384, 1 ..= 16_777_216;
-    /// All request bodies in memory beyond 64 KiB each, over the whole process; none left answers 503.
+    /// Most values in one JSON body, keys counted too, and empty arrays and objects twice; more is refused as what is no JSON. Each is held as 24 bytes and more.
+    json_values: Count = 1_000_000, 1_000 ..= 1_000_000_000;
+    /// All request bodies in memory beyond 64 KiB each, 8 KiB on HTTP/2, over the whole process; none left answers 503. A sixteenth of it, 16 MiB at most, is what a worker keeps of buffers for the next bodies, and as much for answers.
     body_memory: Bytes = 268_435_456, 1_048_576 ..= 1_099_511_627_776;
+    /// All answers that wait for their readers beyond 64 KiB a connection, 8 KiB a stream on HTTP/2, over the whole process; without room for another one its connection or stream ends.
+    answer_memory: Bytes = 268_435_456, 65_536 ..= 1_099_511_627_776;
     /// Longest body that is read from a caller without `Authorization` while authentication is on.
     unauthenticated_body: Bytes = 65_536, 0 ..= 1_073_741_824;
     /// Time for a complete request head, from its first byte.

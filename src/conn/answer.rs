@@ -40,7 +40,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Writes a body that was not copied: the next request needs its place.
     pub(super) async fn flush_tail(&mut self) -> Flow<()> {
-        if self.writer.as_ref().is_some_and(|writer| writer.tail) { self.flush().await } else { Ok(()) }
+        if self.writer.as_ref().is_some_and(|writer| writer.tail) { self.deliver().await } else { Ok(()) }
     }
 
     /// What the answer's `Connection` says.

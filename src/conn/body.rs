@@ -12,6 +12,11 @@ use crate::view::head::HeadFault;
 
 const LATE_BODY: HeadFault = HeadFault { status: 408, text: "the request body took too long" };
 
+/// Room is made for so many times what waits,
+const BEYOND: usize = 4;
+/// which counts as this at least.
+const LEAST: usize = 1024;
+
 /// How reading a body went.
 pub(super) enum Taken {
     /// It lies behind the head: so many bytes, taken from so many on the wire.
@@ -54,16 +59,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok(Taken::Whole { len, raw: len })
     }
 
-    /// Reads until `total` bytes wait.
+    /// Reads until `total` bytes wait. Whoever promises much and sends little gets little room: a few times what has come.
     async fn await_waiting(&mut self, total: usize, due: &mut Option<Instant>) -> Flow<()> {
-        if self.waiting().len() >= total {
-            return Ok(());
-        }
-        self.reader().read.reserve(total);
-        while self.waiting().len() < total {
+        loop {
+            let waiting = self.waiting().len();
+            if waiting >= total {
+                return Ok(());
+            }
+            self.reader().read.reserve(total.min(BEYOND * waiting.max(LEAST)));
             self.fill_body(due).await?;
         }
-        Ok(())
     }
 
     async fn take_chunks(&mut self, at: usize, ceiling: u64, share: &mut Share) -> Flow<Taken> {

@@ -30,7 +30,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     async fn part(&mut self) {
-        if self.flush().await.is_err() {
+        if self.deliver().await.is_err() {
             return;
         }
         let until = after(TOTAL);

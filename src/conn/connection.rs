@@ -262,6 +262,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         })
     }
 
+    /// Writes everything that waits, between requests. What is not taken at once is seen to in a box, so that a connection at rest does not
+    /// hold the room for it.
+    pub(super) async fn deliver(&mut self) -> Flow<()> {
+        match poll_fn(|cx| Poll::Ready(self.poll_flush(cx))).await {
+            Poll::Ready(done) => done.map_err(|_| End::Gone),
+            Poll::Pending => Box::pin(self.deliver_slowly()).await,
+        }
+    }
+
+    /// Puts back what the request needed, and has what the answers hold count; where the budget has no room for it the connection ends.
+    async fn deliver_slowly(&mut self) -> Flow<()> {
+        self.set_aside();
+        let mut share = self.service.answers.share();
+        let held = self.writer.as_mut().map_or(0, |writer| writer.trimmed());
+        if share.cover(held) { self.flush().await } else { Err(End::Gone) }
+    }
+
     /// Writes everything that waits. The write timeout runs from the last progress.
     pub(super) async fn flush(&mut self) -> Flow<()> {
         let mut sent = usize::MAX;

@@ -12,7 +12,7 @@ use super::guard::tell;
 use super::h2_request::{Exchange2, Reset};
 use super::h2_stall::Stall;
 use super::memory::Share;
-use super::scratch::Writer;
+use super::scratch::{Kept, Writer};
 use crate::base::clock::DATE_LEN;
 use crate::reply::head::fields;
 use crate::reply::{Content, Exchange, Reply};
@@ -25,8 +25,8 @@ pub(super) struct Unsent {
     stream: SendStream<Bytes>,
     body: Bytes,
     stall: Stall,
-    /// What it has of its connection's memory, once it waits.
-    share: Option<Share>,
+    /// What it has of its connection's memory and of all answers', once it waits.
+    share: Option<(Share, Share)>,
 }
 
 /// The fields of a bare JSON answer, which every other JSON answer has too.
@@ -144,7 +144,12 @@ impl Exchange2 {
                 }
                 Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Err(Reset)),
                 Poll::Pending => {
-                    if !share.get_or_insert_with(|| self.unsent.share()).cover(body.len()) {
+                    let waits = share.get_or_insert_with(|| {
+                        // The answer has left it.
+                        self.writer.lighten();
+                        (self.unsent.share(), self.service.answers.share())
+                    });
+                    if !waits.0.cover(body.len()) || !waits.1.cover_on_stream(body.len()) {
                         stream.send_reset(Reason::ENHANCE_YOUR_CALM);
                         return Poll::Ready(Err(Reset));
                     }

@@ -9,7 +9,7 @@ use http::{Response, StatusCode};
 use tokio::time::Instant;
 
 use super::h2_request::{Exchange2, Reset};
-use super::memory::{FREE_BODY, Share};
+use super::memory::{FREE_ON_STREAM, Share};
 use super::scratch::Reader;
 use super::timer::after;
 
@@ -90,8 +90,8 @@ impl Exchange2 {
                 return Poll::Ready(Ok(Taken::Outgrown));
             }
             // The declared length is not believed before as much has come as every request may hold.
-            let hold = if len > FREE_BODY { len.max(intake.known) } else { len };
-            if !intake.share.cover(hold) {
+            let hold = if len > FREE_ON_STREAM { len.max(intake.known) } else { len };
+            if !intake.share.cover_on_stream(hold) {
                 return Poll::Ready(Ok(Taken::NoMemory));
             }
             if hold > len {

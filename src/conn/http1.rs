@@ -67,7 +67,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<S> {
                     self.pending(course).await?;
                 }
             }
-            self.flush().await?;
+            self.deliver().await?;
             let now = self.now();
             self.rest();
             if dry {

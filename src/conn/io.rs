@@ -3,8 +3,10 @@
 
 use crate::view::message::PADDING;
 
-/// The least storage that a socket is read into.
-const INITIAL: usize = 16 * 1024;
+/// The storage that a socket is first read into. Whoever sends slowly holds no more than this.
+const INITIAL: usize = 4 * 1024;
+/// Storage grows up to this while reads fill it: then more waits in the socket.
+const USUAL: usize = 16 * 1024;
 /// A read is never offered less room than this. It also keeps a read larger than the message it waits for: a read that does not fill
 /// its buffer tells the runtime that the socket is empty, which saves the next one.
 const ROOM: usize = 512;
@@ -15,12 +17,14 @@ pub(super) struct ReadBuffer {
     storage: Vec<u8>,
     start: usize,
     end: usize,
+    /// The last read has filled all the room there was.
+    brimmed: bool,
 }
 
 impl ReadBuffer {
     /// A buffer without storage. It gets some when it is first used.
     pub(super) const fn new() -> Self {
-        Self { storage: Vec::new(), start: 0, end: 0 }
+        Self { storage: Vec::new(), start: 0, end: 0, brimmed: false }
     }
 
     /// The bytes that are waiting.
@@ -53,7 +57,9 @@ impl ReadBuffer {
 
     /// Room for the next read; grown when there is little left.
     pub(super) fn room(&mut self) -> &mut [u8] {
-        if self.storage.len() < self.end + ROOM + PADDING {
+        if std::mem::take(&mut self.brimmed) && self.storage.len() < USUAL {
+            self.grow(2 * self.storage.len());
+        } else if self.storage.len() < self.end + ROOM + PADDING {
             if self.start >= ROOM {
                 self.compact();
             } else {
@@ -66,7 +72,9 @@ impl ReadBuffer {
 
     /// Counts `read` bytes that were put into [`Self::room`].
     pub(super) fn advance(&mut self, read: usize) {
-        self.end = (self.end + read).min(self.storage.len().saturating_sub(PADDING));
+        let limit = self.storage.len().saturating_sub(PADDING);
+        self.end = (self.end + read).min(limit);
+        self.brimmed = self.end == limit;
     }
 
     /// Appends bytes that came another way.
@@ -122,7 +130,7 @@ impl ReadBuffer {
         let mut storage = vec![0; capacity];
         let len = self.len();
         storage[..len].copy_from_slice(self.filled());
-        *self = Self { storage, start: 0, end: len };
+        *self = Self { storage, start: 0, end: len, brimmed: false };
     }
 }
 
@@ -158,6 +166,17 @@ mod tests {
             buffer.consume(100);
         }
         assert_eq!(buffer.capacity(), INITIAL);
+    }
+
+    #[test]
+    fn reads_that_fill_it_make_it_grow_to_its_usual_size() {
+        let mut buffer = ReadBuffer::new();
+        for _ in 0..10 {
+            let most = buffer.room().len();
+            feed(&mut buffer, &vec![1; most]);
+            buffer.consume(most);
+        }
+        assert_eq!(buffer.capacity(), USUAL);
     }
 
     #[test]

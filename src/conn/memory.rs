@@ -1,13 +1,15 @@
-//! Budgets for bodies: one for those of all requests, taken before a body grows past what every request may hold, and one for the answers
-//! that wait on one HTTP/2 connection.
+//! Budgets for bodies, taken before one grows past what each may hold: one for those of all requests, one for all answers that wait, and
+//! one for those that wait on one HTTP/2 connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a body may hold without asking.
+/// What a body, or an answer, may hold without asking.
 pub(super) const FREE_BODY: usize = 64 * 1024;
+/// The same on HTTP/2, where one connection has many of them.
+pub(super) const FREE_ON_STREAM: usize = 8 * 1024;
 
-/// Bytes left for large bodies.
+/// Bytes left for what is large.
 #[derive(Debug, Clone)]
 pub(super) struct BodyMemory(Arc<AtomicU64>);
 
@@ -22,7 +24,7 @@ impl BodyMemory {
     }
 }
 
-/// What one body has taken; given back when dropped.
+/// What one of them has taken; given back when dropped.
 #[derive(Debug)]
 pub(super) struct Share {
     memory: BodyMemory,
@@ -30,7 +32,12 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Makes the share cover a body of `len` bytes. False when the budget does not have it.
+    /// Makes the share cover what holds `len` bytes on a stream of HTTP/2.
+    pub(super) fn cover_on_stream(&mut self, len: usize) -> bool {
+        self.cover(len + FREE_BODY - FREE_ON_STREAM)
+    }
+
+    /// Makes the share cover what holds `len` bytes. False when the budget does not have it.
     pub(super) fn cover(&mut self, len: usize) -> bool {
         let wanted = u64::try_from(len.saturating_sub(FREE_BODY)).unwrap_or(u64::MAX);
         let Some(more) = wanted.checked_sub(self.held).filter(|&more| more > 0) else { return true };
@@ -68,6 +75,7 @@ mod tests {
         assert!(two.cover(FREE_BODY + 400));
         assert!(two.cover(FREE_BODY + 100), "a share never shrinks");
         drop(one);
+        assert!(two.cover_on_stream(FREE_ON_STREAM + 1000) && !two.cover_on_stream(FREE_ON_STREAM + 1001));
         assert!(two.cover(FREE_BODY + 1000));
         assert!(!two.cover(usize::MAX));
     }

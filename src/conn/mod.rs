@@ -58,6 +58,7 @@ pub struct Service {
     road: Road,
     log: Option<AccessLog>,
     memory: BodyMemory,
+    answers: BodyMemory,
     stop: Stop,
     http2_faults: AtomicU64,
     turned_away: Seldom,
@@ -68,7 +69,16 @@ impl Service {
     #[must_use]
     pub fn new(road: Road, log: Option<AccessLog>, stop: Stop) -> Self {
         let memory = BodyMemory::new(road.limits().body_memory);
-        Self { road, log, memory, stop, http2_faults: AtomicU64::new(0), turned_away: Seldom::default() }
+        let answers = BodyMemory::new(road.limits().answer_memory);
+        Self {
+            road,
+            log,
+            memory,
+            answers,
+            stop,
+            http2_faults: AtomicU64::new(0),
+            turned_away: Seldom::default(),
+        }
     }
 
     /// The road.

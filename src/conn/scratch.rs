@@ -1,7 +1,7 @@
 //! Working storage lent to connections while they have something in hand: a connection that waits for its next request holds none. Each
 //! thread keeps a few sets, so a warm request allocates nothing, and the set that was used last, still in the cache, is used next.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use tokio::time::Instant;
 
@@ -21,7 +21,7 @@ pub(super) struct Reader {
     /// HTTP/2 heads, written as lines.
     pub(super) lines: Vec<u8>,
     /// What the scratch was made for: roads that differ in it do not share.
-    depth: u64,
+    made_for: (u64, u64),
 }
 
 /// What one answer needs on its way out.
@@ -44,8 +44,10 @@ pub(super) struct Writer {
 const SMALL: usize = 64 * 1024;
 /// Most sets a thread keeps of each kind.
 const MOST_SETS: usize = 32;
-/// Most bytes of large storage a thread keeps of each kind.
+/// Most bytes of large storage a thread keeps of each kind,
 const MOST_LARGE: usize = 16 * 1024 * 1024;
+/// where this part of what bodies may hold together is not less.
+const PART_LARGE: u64 = 16;
 
 /// A set that can be kept.
 pub(super) trait Kept {
@@ -75,12 +77,13 @@ impl<T: Kept> Shelf<T> {
         if self.sets.len() >= MOST_SETS {
             return;
         }
-        if set.large() > MOST_LARGE {
+        let most = LARGE.get();
+        if set.large() > most {
             set.lighten();
         }
         // What was used last is used next, so that what has lain for longest gives way.
         let mut oldest = self.sets.iter_mut().filter(|old| old.large() > 0);
-        while self.large + set.large() > MOST_LARGE {
+        while self.large + set.large() > most {
             let Some(old) = oldest.next() else { break };
             self.large = self.large.saturating_sub(old.large());
             old.lighten();
@@ -91,6 +94,8 @@ impl<T: Kept> Shelf<T> {
 }
 
 thread_local! {
+    /// What the thread may keep: told by the road that sets are made for.
+    static LARGE: Cell<usize> = const { Cell::new(MOST_LARGE) };
     static READERS: RefCell<Shelf<Reader>> = const { RefCell::new(Shelf::new()) };
     static WRITERS: RefCell<Shelf<Writer>> = const { RefCell::new(Shelf::new()) };
 }
@@ -98,22 +103,28 @@ thread_local! {
 impl Reader {
     /// A set for requests on `road`.
     pub(super) fn take(road: &Road) -> Box<Self> {
-        let depth = road.limits().json_depth;
+        let made_for = Self::bounds(road);
         match READERS.with_borrow_mut(Shelf::take) {
-            Some(set) if set.depth == depth => set,
+            Some(set) if set.made_for == made_for => set,
             Some(_) | None => Self::fresh(road),
         }
     }
 
+    fn bounds(road: &Road) -> (u64, u64) {
+        (road.limits().json_depth, road.limits().json_values)
+    }
+
     /// A set that nobody has used: small.
     pub(super) fn fresh(road: &Road) -> Box<Self> {
+        let part = usize::try_from(road.limits().body_memory / PART_LARGE).unwrap_or(MOST_LARGE);
+        LARGE.set(part.min(MOST_LARGE));
         Box::new(Self {
             read: ReadBuffer::new(),
             parser: HeadParser::new(),
             index: HeadBuilder::new(&mut Vec::new()).finish(),
             scratch: road.scratch(),
             lines: Vec::new(),
-            depth: road.limits().json_depth,
+            made_for: Self::bounds(road),
         })
     }
 
@@ -181,6 +192,19 @@ impl Writer {
             Some(out) => (out, tail),
             None => (&[], tail.get(self.sent - self.out.len()..).unwrap_or(&[])),
         }
+    }
+
+    /// Bytes held while an answer waits, without what it does not need.
+    pub(super) fn trimmed(&mut self) -> usize {
+        if self.large() > 0 {
+            if !self.tail {
+                self.ex.body = Vec::new();
+            }
+            self.ex.body.shrink_to_fit();
+            self.out.shrink_to(SMALL);
+            self.stage = Vec::new();
+        }
+        self.large()
     }
 
     pub(super) fn has_unsent(&self) -> bool {

@@ -73,7 +73,8 @@ pub struct Scratch {
 impl Scratch {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
-            json: JsonScratch::new(usize::try_from(limits.json_depth).unwrap_or(usize::MAX)),
+            json: JsonScratch::new(usize::try_from(limits.json_depth).unwrap_or(usize::MAX))
+                .of_values(usize::try_from(limits.json_values).unwrap_or(usize::MAX)),
             slot: CallSlot::default(),
         }
     }

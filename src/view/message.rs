@@ -3,6 +3,7 @@
 mod envelope;
 mod fault;
 mod spelling;
+mod values;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -28,6 +29,7 @@ pub struct JsonScratch {
     tape: Tape<'static>,
     recorder: Recorder,
     max_depth: usize,
+    max_values: usize,
     /// The largest body since the storage was last given back, in bytes.
     largest: usize,
     /// The most pieces that one was found to be made of.
@@ -52,9 +54,16 @@ impl JsonScratch {
             tape: Tape(Vec::new()),
             recorder: Recorder::new(),
             max_depth,
+            max_values: usize::MAX,
             largest: 0,
             structurals: 0,
         }
+    }
+
+    /// The same for bodies of at most `most` values.
+    #[must_use]
+    pub fn of_values(self, most: usize) -> Self {
+        Self { max_values: most, ..self }
     }
 
     /// Parses `buf[..len]`, after which at least [`PADDING`] bytes must follow in `buf`, and hands the document to `then`. The text is
@@ -71,6 +80,9 @@ impl JsonScratch {
         let Some(body) = buf.get(..len) else { return then(Err(JsonFault::Empty)) };
         if let Some(fault) = fault::before_parsing(body) {
             return then(Err(fault));
+        }
+        if len > self.max_values && values::exceed(body, self.max_values) {
+            return then(Err(JsonFault::TooMany { ceiling: self.max_values }));
         }
         self.largest = self.largest.max(len);
         self.recorder.record(body);
@@ -119,7 +131,7 @@ impl JsonScratch {
     /// Gives the storage back if a body longer than `keep` bytes has made it grow.
     pub fn shrink(&mut self, keep: usize) {
         if self.largest > keep {
-            *self = Self::new(self.max_depth);
+            *self = Self::new(self.max_depth).of_values(self.max_values);
         }
     }
 }

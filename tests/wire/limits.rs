@@ -166,6 +166,29 @@ fn nesting() {
 }
 
 #[test]
+fn values() {
+    // Eleven values beside those of the array.
+    let of = |values: usize| {
+        let array = vec!["1"; values - 11].join(",");
+        ping().body(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[{array}]}}}}"#))
+    };
+    for (server, at) in [(Server::start(), 1_000_000), (server(&[("json_values", 1_000)]), 1_000)] {
+        for protocol in Protocol::BOTH {
+            let mut client = server.client(protocol);
+            assert_eq!(client.send(&of(at - 1)).status, 200);
+            assert_eq!(client.send(&of(at)).status, 200);
+            let refused = client.send(&of(at + 1));
+            assert_eq!((refused.status, refused.code()), (400, -32700), "{refused}");
+            assert!(refused.text().contains(&at.to_string()), "{refused}");
+        }
+        // What stands in a string is one value.
+        let text = ",".repeat(at);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":"{text}"}}}}"#);
+        assert_eq!(server.http1().send(&ping().body(body)).status, 200);
+    }
+}
+
+#[test]
 fn chunk_lines_and_trailers() {
     let chunked =
         |wire: String| ping().body(wire).framing(Framing::AsIs).header("Transfer-Encoding", "chunked");
@@ -299,9 +322,9 @@ fn sessions() {
 #[test]
 fn body_memory() {
     let server = server(&[("body_memory", 1_048_576)]);
-    let most = 1_048_576 + 65_536;
     for framing in [Framing::Length, Framing::Chunks(40_000)] {
-        for protocol in Protocol::BOTH {
+        for (protocol, free) in [(Protocol::Http1, 65_536), (Protocol::Http2, 8_192)] {
+            let most = 1_048_576 + free;
             for _ in 0..3 {
                 assert_eq!(server.client(protocol).send(&padded(most).framing(framing)).status, 200);
             }

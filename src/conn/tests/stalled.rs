@@ -128,6 +128,61 @@ async fn an_http2_stream_that_nobody_reads_is_reset_though_more_is_queued() {
     }
 }
 
+fn few_answers() -> Limits {
+    limits(|limits| limits.answer_memory = 65_536)
+}
+
+/// Besides what the pipe takes and what is free.
+#[tokio::test]
+async fn answers_that_nobody_reads_share_one_budget() {
+    for (length, fits) in [(100_000, true), (400_000, false)] {
+        let text = "x".repeat(length);
+        let mut client = Client::new(few_answers());
+        client.send(call_http1("echo", &format!("{{\"text\":\"{text}\"}}"), "")).await;
+        if fits {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert!(client.until("\"complete\"}}").await.contains(&text));
+        } else {
+            ended(client.task).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn http2_answers_that_nobody_reads_share_it_too() {
+    for (length, fits) in [(100_000, true), (400_000, false)] {
+        let client = Client::new(few_answers());
+        let (mut send, connection) = h2::client::handshake(client.pipe).await.unwrap();
+        tokio::spawn(connection);
+        let text = "x".repeat(length);
+        let (request, body) = request2("echo", &format!("{{\"text\":\"{text}\"}}"));
+        let (response, mut stream) = send.send_request(request, false).unwrap();
+        stream.send_data(body, true).unwrap();
+        // The reset may overtake the answer's head.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let mut body = match response.await {
+            Ok(response) => response.into_body(),
+            Err(error) => {
+                assert_eq!((error.reason(), fits), (Some(h2::Reason::ENHANCE_YOUR_CALM), false));
+                continue;
+            }
+        };
+        let mut taken = 0;
+        let end = loop {
+            match body.data().await {
+                Some(Ok(data)) => {
+                    taken += data.len();
+                    let _ = body.flow_control().release_capacity(data.len());
+                }
+                Some(Err(error)) => break error.reason(),
+                None => break None,
+            }
+        };
+        assert_eq!(end, (!fits).then_some(h2::Reason::ENHANCE_YOUR_CALM), "{taken}");
+        assert_eq!(taken > length, fits);
+    }
+}
+
 /// Answers that fit into the library's buffers have no deadline of their own.
 #[tokio::test]
 async fn an_http2_connection_that_nobody_reads_ends() {

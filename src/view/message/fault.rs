@@ -23,6 +23,11 @@ pub enum JsonFault {
         /// Where it was passed.
         at: usize,
     },
+    /// It is made of more values than are read.
+    TooMany {
+        /// The most that are read.
+        ceiling: usize,
+    },
     /// An integer outside i64..u64, or a float that overflows.
     NumberOutOfRange {
         /// Where the number starts.
@@ -61,6 +66,9 @@ impl fmt::Display for JsonFault {
             Self::NotUtf8 { at } => write!(f, "the body is not UTF-8 at byte {at}"),
             Self::TooDeep { ceiling, at } => {
                 write!(f, "the body nests deeper than {ceiling} arrays and objects at byte {at}")
+            }
+            Self::TooMany { ceiling } => {
+                write!(f, "the body has more than {ceiling} values, keys counted too")
             }
             Self::NumberOutOfRange { at } => {
                 write!(f, "the number at byte {at} is an integer outside i64..u64 or a float that overflows")
