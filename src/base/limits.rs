@@ -121,6 +121,8 @@ limits! {
     overload_delay: Milliseconds = 100, 0 ..= 60_000;
     /// Most calls in flight over the whole process, event streams of sessions and listeners not counted; beyond it requests are answered 503.
     calls: Count = 100_000, 1 ..= 100_000_000;
+    /// How long a worker may be held up by one piece of work before it is told in the log; 0 watches none.
+    blocked_worker: Milliseconds = 1_000, 0 ..= 3_600_000;
     /// Most pipelined requests answered before the answers are written.
     pipeline: Count = 16, 1 ..= 1_024;
     /// Answer bytes after which a batch of pipelined answers is written.

@@ -62,6 +62,7 @@ pub struct Service {
     stop: Stop,
     http2_faults: AtomicU64,
     turned_away: Seldom,
+    blocked: AtomicU64,
 }
 
 impl Service {
@@ -78,6 +79,7 @@ impl Service {
             stop,
             http2_faults: AtomicU64::new(0),
             turned_away: Seldom::default(),
+            blocked: AtomicU64::new(0),
         }
     }
 
@@ -104,6 +106,17 @@ impl Service {
     #[must_use]
     pub fn turned_away(&self) -> &Seldom {
         &self.turned_away
+    }
+
+    /// How often a worker was found blocked.
+    #[must_use]
+    pub fn blocked(&self) -> u64 {
+        self.blocked.load(Ordering::Relaxed)
+    }
+
+    /// Counts a worker that is blocked.
+    pub fn note_blocked(&self) {
+        self.blocked.fetch_add(1, Ordering::Relaxed);
     }
 
     fn note_http2_fault(&self) {

@@ -33,6 +33,12 @@ impl Handle {
         self.0.turned_away().count()
     }
 
+    /// How often a worker was held up for `blocked_worker` and longer, by a handler that blocks it or by anything else.
+    #[must_use]
+    pub fn blocked_workers(&self) -> u64 {
+        self.0.blocked()
+    }
+
     /// How often a row of the rejection table was met.
     #[must_use]
     pub fn rejections(&self, rejection: Rejection) -> u64 {

@@ -5,6 +5,7 @@ pub mod builder;
 pub mod handle;
 mod announce;
 mod pulse;
+mod watchdog;
 mod workers;
 mod listen;
 mod peers;
@@ -18,11 +19,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use socket2::Socket;
+use tokio::runtime::{Handle as Runtime, RuntimeFlavor};
 
 pub use self::builder::Builder;
 pub use self::config::{Config, Workers};
 pub use self::handle::Handle;
 use self::listen::Gate;
+use self::watchdog::{Roster, Watchdog};
 use crate::base::error::Error;
 use crate::conn::Service;
 use crate::conn::stop::Stop;
@@ -102,6 +105,15 @@ impl Server {
     /// # Errors
     /// [`Error::Io`] when a listener cannot be used.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        let roster = Roster::default();
+        if Runtime::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
+            roster.add(Some(0));
+        }
+        self.run_watched(shutdown, roster).await
+    }
+
+    async fn run_watched(self, shutdown: impl Future<Output = ()>, roster: Roster) -> Result<(), Error> {
+        let _watchdog = Watchdog::start(Arc::clone(&self.service), roster);
         let listeners = listen::register(self.sockets)?;
         // A future that is dropped half-way must not leave its tasks behind.
         let _guard = shutdown::StopOnDrop(self.service.stop().clone());

@@ -85,6 +85,61 @@ fn a_pulse_comes_while_requests_come() {
     }
 }
 
+/// A handler that blocks its worker is told once, by name, and told again when it goes on; one that waits is not.
+#[test]
+fn a_blocked_worker_is_told() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Nothing {}
+    for workers in [Workers::PerCore(1), Workers::Stealing(1)] {
+        let (open, gate) = mpsc::channel::<()>();
+        let gate = Arc::new(std::sync::Mutex::new(gate));
+        let limits = Limits { blocked_worker: 40, ..Limits::default() };
+        let hold = move |_: Nothing| {
+            let _ = gate.lock().unwrap().recv();
+            "let go"
+        };
+        let server = builder().workers(workers).limits(limits);
+        let (address, handle, _ended) =
+            start(server.tool(Typed::immediate("hold", "Blocks its worker", hold)));
+        let mut stream = connect(address);
+        ping(&mut stream);
+        std::thread::sleep(Duration::from_millis(120));
+        assert_eq!(handle.blocked_workers(), 0, "{workers:?}: nobody is blocked");
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hold","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+             Mcp-Method: tools/call\r\nMcp-Name: hold\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        for round in 1..=2 {
+            stream.write_all(request.as_bytes()).unwrap();
+            let patience = Instant::now() + Duration::from_secs(10);
+            while handle.blocked_workers() < round {
+                assert!(Instant::now() < patience, "{workers:?}: it is not noticed");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            std::thread::sleep(Duration::from_millis(120));
+            assert_eq!(handle.blocked_workers(), round, "{workers:?}: it is told once");
+            open.send(()).unwrap();
+            read_until(&mut stream, b"let go");
+            read_until(&mut stream, b"}}");
+            ping(&mut stream);
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        handle.shut_down();
+    }
+}
+
+fn read_until(stream: &mut TcpStream, end: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    while !text.ends_with(end) {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        text.push(byte[0]);
+    }
+    text
+}
+
 #[test]
 fn every_kind_of_worker_serves_and_ends() {
     // An address that no other test listens on: the port may be somebody else's as soon as it is free.

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
 use super::listen::Gate;
+use super::watchdog::{Roster, Watchdog};
 use super::{Server, announce, listen, pulse, shutdown};
 use crate::base::error::Error;
 use crate::conn::Service;
@@ -30,13 +32,26 @@ pub(super) fn stealing(
     count: usize,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
+    let count = count.max(1);
+    let roster = Roster::default();
+    // The first threads are the workers; those that come later are for handlers that block.
+    let (named, started) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let enlist = {
+        let roster = roster.clone();
+        move || {
+            if started.fetch_add(1, Ordering::Relaxed) < count {
+                roster.add(None);
+            }
+        }
+    };
     let runtime = Builder::new_multi_thread()
-        .worker_threads(count.max(1))
-        .thread_name("worker")
+        .worker_threads(count)
+        .thread_name_fn(move || format!("worker-{}", named.fetch_add(1, Ordering::Relaxed)))
+        .on_thread_start(enlist)
         .enable_all()
         .build()
         .map_err(failed("starting the runtime"))?;
-    let done = runtime.block_on(server.run(shutdown));
+    let done = runtime.block_on(server.run_watched(shutdown, roster));
     runtime.shutdown_background();
     done
 }
@@ -58,8 +73,11 @@ pub(super) fn per_core(
         .build()
         .map_err(failed("starting the conducting runtime"))?;
     let mut threads = Vec::with_capacity(sets.len());
+    let roster = Roster::default();
+    let _watchdog = Watchdog::start(Arc::clone(&service), roster.clone());
     for (number, sockets) in sets.into_iter().enumerate() {
-        let worker = Worker { service: Arc::clone(&service), gate: gate.clone(), sockets, number };
+        let (of, gate, roster) = (Arc::clone(&service), gate.clone(), roster.clone());
+        let worker = Worker { service: of, gate, sockets, number, roster };
         match worker.start() {
             Ok(thread) => threads.push(thread),
             Err(error) => {
@@ -89,6 +107,7 @@ struct Worker {
     gate: Gate,
     sockets: Vec<Socket>,
     number: usize,
+    roster: Roster,
 }
 
 impl Worker {
@@ -102,10 +121,13 @@ impl Worker {
             let _inside = runtime.enter();
             listen::register(self.sockets)?
         };
-        let (service, gate, number) = (self.service, self.gate, self.number);
+        let (service, gate, number, roster) = (self.service, self.gate, self.number, self.roster);
         std::thread::Builder::new()
             .name(format!("worker-{number}"))
-            .spawn(move || work(runtime, listeners, &service, &gate, number))
+            .spawn(move || {
+                roster.add(Some(number));
+                work(runtime, listeners, &service, &gate, number);
+            })
             .map_err(failed("starting a worker"))
     }
 }

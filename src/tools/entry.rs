@@ -11,6 +11,7 @@ use crate::tables::versions::Revision;
 use super::arguments::{ArgumentFault, Arguments};
 use super::context::Context;
 use super::list::Listed;
+use super::polled::polling;
 use super::produced::{Payload, Subject, log_panic};
 use super::result::ToolResult;
 use super::running::Running;
@@ -104,7 +105,7 @@ impl Entry {
             return Started::Ready(self.refuse(&self.explain(arguments, fault)));
         }
         let call = AssertUnwindSafe(|| self.tool.call(arguments, context.clone()));
-        match catch_unwind(call) {
+        match polling(&self.name, || catch_unwind(call)) {
             Ok(Started::Invalid(fault)) => Started::Ready(self.refuse(&self.explain(arguments, fault))),
             Ok(started @ (Started::Ready(_) | Started::Future(_) | Started::Blocking(_))) => started,
             Err(payload) => Started::Ready(self.panicked(payload)),

@@ -25,6 +25,7 @@ mod raw;
 mod template;
 mod function;
 mod handler_error;
+pub mod polled;
 mod start;
 mod identity;
 mod prompt_arguments;

@@ -12,6 +12,7 @@ use tokio::time::Sleep;
 
 use super::HandlerFuture;
 use super::context::{Canceller, Context};
+use super::polled::polling;
 use super::produced::{Produced, ProducedFuture, Subject, Work};
 use crate::base::principal::Principal;
 use crate::tables::capabilities::Capabilities;
@@ -203,11 +204,11 @@ impl Running {
             self.phase = Phase::Joining(tokio::task::spawn_blocking(job));
         }
         match &mut self.phase {
-            Phase::Tool(future) => match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Phase::Tool(future) => match caught(&self.subject, || future.as_mut().poll(cx)) {
                 Ok(poll) => poll.map(Produced::from),
                 Err(payload) => Poll::Ready(self.subject.panicked(payload)),
             },
-            Phase::Future(future) => match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Phase::Future(future) => match caught(&self.subject, || future.as_mut().poll(cx)) {
                 Ok(poll) => poll,
                 Err(payload) => Poll::Ready(self.subject.panicked(payload)),
             },
@@ -279,6 +280,11 @@ impl Running {
             let _ = self.subject.panicked(payload);
         }
     }
+}
+
+/// Polls a handler, and says so to whoever watches this thread.
+fn caught<T>(subject: &Subject, poll: impl FnOnce() -> T) -> std::thread::Result<T> {
+    polling(subject.name(), || catch_unwind(AssertUnwindSafe(poll)))
 }
 
 impl Drop for Running {

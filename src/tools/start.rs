@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::context::Context;
 use super::handler_error::HandlerError;
+use super::polled::polling;
 use super::produced::{Produced, Subject, Work};
 use super::running::Running;
 
@@ -17,7 +18,7 @@ pub(super) fn start(
     begin: impl FnOnce(Context) -> Work,
 ) -> Running {
     let subject = Subject::Other { kind, name: name.into() };
-    let work = catch_unwind(AssertUnwindSafe(|| begin(context.clone())))
+    let work = polling(name, || catch_unwind(AssertUnwindSafe(|| begin(context.clone()))))
         .unwrap_or_else(|payload| Work::Ready(subject.panicked(payload)));
     Running::new(subject, context, work, timeout)
 }
