@@ -32,6 +32,10 @@ pub struct Load {
     asked: AtomicU32,
     /// Who comes with a number that has one of these bits is not looked at.
     unseen: AtomicU32,
+    /// Whether anybody is to be turned away.
+    sheds: bool,
+    /// Whether the pulse is of use: the watchdog hears it as well.
+    beats: bool,
     /// Whether there is a pulse.
     paced: AtomicBool,
     pulses: AtomicU32,
@@ -46,11 +50,14 @@ struct Books {
 }
 
 impl Load {
-    fn new(delay: u64) -> Self {
+    fn new(limits: &Limits) -> Self {
+        let delay = limits.overload_delay;
         let books = Books { turns: Turns::new(delay), portions: Portions::new() };
         Self {
             asked: AtomicU32::new(0),
             unseen: AtomicU32::new(if delay == 0 { u32::MAX } else { SAMPLE - 1 }),
+            sheds: delay > 0,
+            beats: delay > 0 || limits.blocked_worker > 0,
             paced: AtomicBool::new(false),
             pulses: AtomicU32::new(0),
             wanted: Notify::new(),
@@ -70,8 +77,11 @@ impl Load {
         if !self.paced.load(Ordering::Relaxed) {
             return true;
         }
-        if number == 0 {
+        if number == 0 && self.beats {
             self.wanted.notify_one();
+        }
+        if !self.sheds {
+            return true;
         }
         let now = clock.now_ms();
         let mut books = self.books();
@@ -113,7 +123,7 @@ impl Load {
     }
 
     fn look_at(&self, books: &Books) {
-        if self.unseen.load(Ordering::Relaxed) != u32::MAX {
+        if self.sheds {
             self.unseen.store(if books.turns.is_watchful() { 0 } else { SAMPLE - 1 }, Ordering::Relaxed);
         }
     }
@@ -155,7 +165,7 @@ pub(super) struct Place(#[expect(dead_code, reason = "held")] Arc<()>);
 impl Loads {
     pub(super) fn new(workers: usize, limits: &Limits) -> Self {
         Self {
-            workers: (0..workers.max(1)).map(|_| Load::new(limits.overload_delay)).collect(),
+            workers: (0..workers.max(1)).map(|_| Load::new(limits)).collect(),
             calls: Arc::new(()),
             most: usize::try_from(limits.calls).unwrap_or(usize::MAX),
         }
@@ -220,3 +230,6 @@ impl Road {
         u64::try_from(self.0.loads.calls()).unwrap_or(u64::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,13 @@
 //! way there: a turn that is going to last for seconds is seen while it does.
 //!
 //! No figure has to be found by trial, as a number of requests would have to be: calls cost what they cost, and a turn is cut where its
-//! time is over. Nobody is turned away over one handler that holds its worker up, nor over one burst: what counts is lateness that lasts,
-//! without the longest single piece of it.
+//! time is over. Nobody is turned away over one handler that holds its worker up, however often it does, nor over one burst: what counts
+//! is lateness that lasts, without the longest single piece of each turn.
 
 /// How long after the last one the pulse is due, in milliseconds.
 pub const PERIOD_MS: u64 = 10;
+/// What is no lateness: timers go off on the millisecond after, and the clock is cut to milliseconds.
+const SLACK_MS: u64 = 2;
 /// How long lateness must last before anybody is turned away, in delays.
 const LASTING: u64 = 3;
 /// How long after the last late moment turns are still cut: longer than those who were turned away are told to stay away, so that all of
@@ -38,9 +40,12 @@ pub struct Turns {
     seen: u64,
     /// Who was admitted since the turn has begun, of those who were looked at.
     admitted: u32,
-    /// The longest piece of time between two looks, of this turn and of the late ones right before it.
+    /// The longest piece of time between two looks of this turn.
     longest: u64,
-    /// Since when it has been late, turn after turn.
+    /// Whether the turn before was long, whatever it was that took its time: then this one is looked at closely, lest what many have done
+    /// between two looks is taken for a single piece.
+    wary: bool,
+    /// Since when it has been late, turn after turn, without the longest piece of each.
     late_since: Option<u64>,
     /// While turns are cut: until when.
     cut_until: Option<u64>,
@@ -57,6 +62,7 @@ impl Turns {
             seen: 0,
             admitted: 0,
             longest: 0,
+            wary: false,
             late_since: None,
             cut_until: None,
             number: 0,
@@ -75,8 +81,9 @@ impl Turns {
 
     /// A turn begins: the pulse is asked for.
     pub fn begin(&mut self, now: u64) {
-        self.due = Some(now + PERIOD_MS);
+        self.due = Some(now + PERIOD_MS + SLACK_MS);
         self.seen = now;
+        self.longest = 0;
         self.admitted = 0;
         self.number = self.number.wrapping_add(1);
         self.cut_until = self.cut_until.filter(|until| now < *until);
@@ -84,9 +91,10 @@ impl Turns {
 
     /// The pulse has come. Without `again` it is not asked for until somebody comes.
     pub fn pulse(&mut self, now: u64, again: bool) {
-        if self.look(now).is_some_and(|late| late <= self.delay) {
+        let late = self.look(now).unwrap_or(0);
+        self.wary = again && late > self.delay / 2;
+        if !again || late.saturating_sub(self.longest) <= self.delay {
             self.late_since = None;
-            self.longest = 0;
         }
         self.begin(now);
         if !again {
@@ -119,7 +127,7 @@ impl Turns {
     /// Whether everybody must be looked at, rather than one in a few.
     pub fn is_watchful(&self) -> bool {
         let late = self.due.is_some_and(|due| self.seen.saturating_sub(due) > self.delay / 2);
-        self.delay > 0 && (late || self.late_since.is_some() || self.cuts())
+        self.delay > 0 && (late || self.wary || self.late_since.is_some() || self.cuts())
     }
 
     /// Looks how late the pulse is by now.
@@ -128,12 +136,17 @@ impl Turns {
         self.longest = self.longest.max(now.saturating_sub(self.seen));
         self.seen = now;
         let late = now.saturating_sub(due);
-        if late > self.delay {
+        let crowd = late.saturating_sub(self.longest);
+        if crowd > self.delay {
             let since = *self.late_since.get_or_insert(due);
             let lasted = now.saturating_sub(since).saturating_sub(self.longest);
-            if self.cuts() || lasted > LASTING * self.delay {
+            if lasted > LASTING * self.delay {
                 self.cut_until = Some(now + MEMORY_MS);
             }
+        }
+        // A turn that has been cut ends with a piece that may be long; still it was many who have made it late.
+        if self.cuts() && late > self.delay && crowd > self.delay / 3 {
+            self.cut_until = Some(now + MEMORY_MS);
         }
         Some(late)
     }

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 const DELAY: u64 = 100;
+const DUE_MS: u64 = PERIOD_MS + SLACK_MS;
 
 /// A worker in simulated time: everybody who is ready has a turn, then the pulse.
 struct Worker {
@@ -82,17 +83,97 @@ fn a_delay_of_none_turns_nobody_away() {
     assert!(!worker.turns.is_watchful());
 }
 
-/// One handler that holds its worker up is no crowd, however long it takes and however many wait behind it.
+/// One handler that holds its worker up is no crowd, however long it takes, however often, and however many wait behind it.
 #[test]
 fn one_handler_that_blocks_turns_nobody_away() {
-    for blocks in [150_000, 1_000_000, 60_000_000] {
-        let mut worker = Worker::new(DELAY);
-        for round in 0..100 {
-            let mut costs = [20; 1_000];
-            if round % 2 == 0 {
-                costs[round] = blocks;
+    for blocks in [115_000, 150_000, 400_000, 1_000_000, 60_000_000] {
+        for every in [1, 2, 3] {
+            let mut worker = Worker::new(DELAY);
+            for round in 0..100 {
+                let mut costs = [20; 1_000];
+                if round % every == 0 {
+                    costs[round] = blocks;
+                }
+                assert_eq!(worker.turn(costs, Had::Something).refused, 0, "{blocks} {round}");
             }
-            assert_eq!(worker.turn(costs, Had::Something).refused, 0, "{blocks} {round}");
+            assert!(!worker.cuts());
+        }
+    }
+}
+
+/// Nor are the turns that a crowd has had cut any longer than that crowd's are, for one handler that goes on blocking.
+#[test]
+fn one_handler_that_blocks_keeps_no_turn_cut() {
+    let mut worker = Worker::new(DELAY);
+    worker.overwhelm();
+    let until = worker.now + 2_000_000;
+    while worker.now < until {
+        worker.turn([400_000, 20, 20, 20], Had::Something);
+    }
+    for _ in 0..10 {
+        assert_eq!(worker.turn([400_000, 20, 20, 20], Had::Something).refused, 0);
+    }
+}
+
+/// Several that block are a crowd: nobody else has a turn for as long as all of them take.
+#[test]
+fn many_handlers_that_block_are_a_crowd() {
+    for blocks in [30_000, 58_000, 150_000, 400_000] {
+        let mut worker = Worker::new(DELAY);
+        for _ in 0..10 {
+            worker.turn(vec![blocks; 8], Had::Something);
+        }
+        let until = worker.now + 10_000_000;
+        while worker.now < until {
+            let turn = worker.turn(vec![blocks; 8], Had::Something);
+            assert!(turn.refused > 0, "{blocks} {turn:?}");
+        }
+    }
+}
+
+/// What was late before a rest has not lasted since.
+#[test]
+fn lateness_does_not_last_over_a_rest() {
+    const HOUR: u64 = 3_600_000;
+    // One that blocks in the last turn, and again in the next one.
+    let mut turns = Turns::new(DELAY);
+    turns.begin(0);
+    assert!(turns.admits(0, || Had::Something));
+    turns.pulse(12, true);
+    turns.pulse(162, false);
+    assert!(turns.is_resting() && !turns.is_watchful());
+    turns.begin(HOUR);
+    assert!(turns.admits(HOUR, || Had::Something));
+    assert!((0..100).all(|_| turns.admits(HOUR + 120, || Had::Something)));
+    // A burst, and another one.
+    let mut worker = Worker::new(DELAY);
+    for _ in 0..3 {
+        assert_eq!(worker.turn([1_000; 160], Had::Something).refused, 0);
+        let last = worker.now / 1_000;
+        for piece in 1..=130 {
+            worker.turns.admits(last + piece, || Had::Something);
+        }
+        worker.turns.pulse(last + 130, false);
+        assert!(worker.turns.is_resting() && !worker.turns.is_watchful());
+        worker.now = (last + HOUR) * 1_000;
+        worker.turns.begin(last + HOUR);
+    }
+}
+
+/// A timer goes off up to two milliseconds late where there is nothing to do.
+#[test]
+fn no_delay_is_too_small_for_a_worker_at_rest() {
+    for delay in 1..=10 {
+        let mut turns = Turns::new(delay);
+        let mut now = 0;
+        turns.begin(now);
+        for round in 0..10_000 {
+            for at in [0, 1, PERIOD_MS, DUE_MS] {
+                assert!(turns.admits(now + at, || Had::Something), "{delay} {round}");
+            }
+            now += DUE_MS + round % 2;
+            turns.pulse(now, true);
+            assert!(!turns.cuts(), "{delay} {round}");
         }
     }
 }
@@ -114,7 +195,7 @@ fn the_less_somebody_has_had_the_longer_the_door_is_open() {
         worker.overwhelm();
         took.push(worker.turn([1_000; 300], had).admitted);
     }
-    assert_eq!(took, [111, 161, 211]);
+    assert_eq!(took, [113, 163, 213]);
 }
 
 /// Those who were told to come back after a second find turns that are still cut.
@@ -162,7 +243,7 @@ proptest! {
             prop_assert!(turn.admitted as usize >= count.min(2));
             if cut {
                 let least = u64::from(LEAST) * cost;
-                let bound = (PERIOD_MS + delay + 1) * 1_000 + cost + least + u64::from(turn.refused) * worker.refusal;
+                let bound = (DUE_MS + delay + 1) * 1_000 + cost + least + u64::from(turn.refused) * worker.refusal;
                 prop_assert!(turn.took <= bound, "{turn:?} over {bound}");
             }
             if turn.took <= delay * 1_000 {
@@ -189,7 +270,7 @@ proptest! {
         worker.refusal = 0;
         for _ in 0..5 {
             let turn = worker.turn(vec![cost; crowd], Had::Something);
-            let due = (PERIOD_MS + delay) * 1_000;
+            let due = (DUE_MS + delay) * 1_000;
             prop_assert!(turn.took >= due && turn.took <= due + 2_000 + cost, "{turn:?}");
         }
     }
