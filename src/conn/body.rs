@@ -13,7 +13,7 @@ use crate::view::head::HeadFault;
 const LATE_BODY: HeadFault = HeadFault { status: 408, text: "the request body took too long" };
 
 /// Room is made for so many times what waits,
-const BEYOND: usize = 4;
+pub(super) const BEYOND: usize = 4;
 /// which counts as this at least.
 const LEAST: usize = 1024;
 
@@ -44,31 +44,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok((taken, share))
     }
 
-    /// A declared length is not believed before its first part has come: only then is the budget asked and the buffer grown, once.
+    /// Whoever promises much and sends little gets little room, and little of the budget: a few times what has come. A body that could not
+    /// be held as it is declared is refused once its first part has come.
     async fn take_length(&mut self, at: usize, len: usize, share: &mut Share) -> Flow<Taken> {
         let mut due = None;
-        let mut have = at + len.min(FREE_BODY);
-        self.await_waiting(have, &mut due).await?;
-        if len > FREE_BODY {
-            if !share.cover(len) {
-                return Ok(Taken::NoMemory);
+        let mut room = 0;
+        while self.waiting().len() < at + len {
+            let waiting = self.waiting().len();
+            // Only when it is used up: to make room is to move all that waits.
+            if waiting >= room {
+                room = (at + len).min(BEYOND * waiting.max(LEAST));
+                let promised = if waiting >= at + FREE_BODY { len } else { 0 };
+                if !share.could_cover(promised) || !share.cover(room.saturating_sub(at)) {
+                    return Ok(Taken::NoMemory);
+                }
+                self.reader().read.reserve(room);
             }
-            have = at + len;
-            self.await_waiting(have, &mut due).await?;
+            self.fill_body(&mut due).await?;
         }
         Ok(Taken::Whole { len, raw: len })
-    }
-
-    /// Reads until `total` bytes wait. Whoever promises much and sends little gets little room: a few times what has come.
-    async fn await_waiting(&mut self, total: usize, due: &mut Option<Instant>) -> Flow<()> {
-        loop {
-            let waiting = self.waiting().len();
-            if waiting >= total {
-                return Ok(());
-            }
-            self.reader().read.reserve(total.min(BEYOND * waiting.max(LEAST)));
-            self.fill_body(due).await?;
-        }
     }
 
     async fn take_chunks(&mut self, at: usize, ceiling: u64, share: &mut Share) -> Flow<Taken> {

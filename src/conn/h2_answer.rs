@@ -144,13 +144,12 @@ impl Exchange2 {
                 }
                 Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Err(Reset)),
                 Poll::Pending => {
-                    let waits = share.get_or_insert_with(|| {
+                    if share.is_none() {
                         // The answer has left it.
                         self.writer.lighten();
-                        (self.unsent.share(), self.service.answers.share())
-                    });
-                    if !waits.0.cover(body.len()) || !waits.1.cover_on_stream(body.len()) {
-                        stream.send_reset(Reason::ENHANCE_YOUR_CALM);
+                    }
+                    if let Err(reason) = self.count_waiting(share, body.len()) {
+                        stream.send_reset(reason);
                         return Poll::Ready(Err(Reset));
                     }
                     self.timer.set(stall.waits(limits));
@@ -161,6 +160,18 @@ impl Exchange2 {
             }
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Has `len` bytes count that wait for the peer's windows.
+    ///
+    /// # Errors
+    /// Why the stream is reset, where there is no room for them. Only what waits on the peer's own connection is the peer's fault.
+    pub(super) fn count_waiting(&self, share: &mut Option<(Share, Share)>, len: usize) -> Result<(), Reason> {
+        let (own, all) = share.get_or_insert_with(|| (self.unsent.share(), self.service.answers.share()));
+        if !own.cover(len) {
+            return Err(Reason::ENHANCE_YOUR_CALM);
+        }
+        if all.cover_on_stream(len) { Ok(()) } else { Err(Reason::CANCEL) }
     }
 
     /// Hands the request's line to the access log.

@@ -8,6 +8,7 @@ use h2::RecvStream;
 use http::{Response, StatusCode};
 use tokio::time::Instant;
 
+use super::body::BEYOND;
 use super::h2_request::{Exchange2, Reset};
 use super::memory::{FREE_ON_STREAM, Share};
 use super::scratch::Reader;
@@ -45,6 +46,8 @@ struct Wait {
 pub(super) struct Intake {
     /// The length its head declares.
     known: usize,
+    /// What the reader's buffer has been made to hold.
+    room: usize,
     ceiling: u64,
     share: Share,
     wait: Wait,
@@ -55,7 +58,7 @@ pub(super) struct Intake {
 impl Intake {
     pub(super) fn new(declared: Option<u64>, ceiling: u64, share: Share) -> Self {
         let known = declared.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-        Self { known, ceiling, share, wait: Wait::default(), held: 0 }
+        Self { known, room: 0, ceiling, share, wait: Wait::default(), held: 0 }
     }
 
     /// Gives back the windows that the last piece holds. A stream that ends with its answer needs none, and gives the connection's back
@@ -63,6 +66,24 @@ impl Intake {
     pub(super) fn release(&mut self, body: &mut RecvStream) {
         // Fails only on a stream that has ended, whose window nobody needs.
         let _ = body.flow_control().release_capacity(std::mem::take(&mut self.held));
+    }
+
+    /// Makes room for `len` bytes, of which `reader` has some. Whoever promises much and sends little gets little room, and little of the
+    /// budget. False where the budget does not have it, or could not hold the body as it is declared.
+    fn make_room(&mut self, len: usize, reader: &mut Reader) -> bool {
+        if len <= self.room {
+            return true;
+        }
+        let large = len > FREE_ON_STREAM;
+        self.room = if large { len.max(self.known.min(BEYOND * len)) } else { len };
+        if (large && !self.share.could_cover_on_stream(self.known)) || !self.share.cover_on_stream(self.room)
+        {
+            return false;
+        }
+        if self.room > len {
+            reader.read.reserve(self.room);
+        }
+        true
     }
 }
 
@@ -89,13 +110,8 @@ impl Exchange2 {
             if u64::try_from(len).map_or(true, |len| len > intake.ceiling) {
                 return Poll::Ready(Ok(Taken::Outgrown));
             }
-            // The declared length is not believed before as much has come as every request may hold.
-            let hold = if len > FREE_ON_STREAM { len.max(intake.known) } else { len };
-            if !intake.share.cover_on_stream(hold) {
+            if !intake.make_room(len, reader) {
                 return Poll::Ready(Ok(Taken::NoMemory));
-            }
-            if hold > len {
-                reader.read.reserve(hold);
             }
             reader.read.extend(&data);
             intake.held = data.len();

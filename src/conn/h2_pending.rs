@@ -8,6 +8,7 @@ use h2::{Reason, SendStream};
 use tokio::time::Instant;
 
 use super::h2_request::{Exchange2, Reset};
+use super::memory::Share;
 use super::stream::{Stream, abandon, stage_answer};
 use crate::reply::sse;
 use crate::road::{Pending, Step};
@@ -16,6 +17,10 @@ use crate::road::{Pending, Step};
 struct Open {
     stream: Stream,
     send: SendStream<Bytes>,
+    /// What has been staged and is on its way out: given out piece by piece, and never moved.
+    unsent: Bytes,
+    /// What that has of the budgets for what waits, once it does.
+    share: Option<(Share, Share)>,
 }
 
 /// Why a call gets a turn.
@@ -90,13 +95,14 @@ impl Exchange2 {
         let head = self.head(&Stream::REPLY, None);
         let send = self.respond.send_response(head, false).map_err(|_| Reset)?;
         self.writer.stage.extend_from_slice(sse::COMMENT);
-        Ok(Open { stream: Stream::open(false, false, self.service.limits()), send })
+        let stream = Stream::open(false, false, self.service.limits());
+        Ok(Open { stream, send, unsent: Bytes::new(), share: None })
     }
 
     async fn end_stream(&mut self, mut open: Open) -> Result<(), Reset> {
         open.stream.comment_due = None;
         let mut open = Some(open);
-        while !self.writer.stage.is_empty() {
+        while self.waiting(open.as_ref()) > 0 {
             match self.turn(None, &mut open).await {
                 Turn::Drained | Turn::Quiet | Turn::Step(_) => {}
                 Turn::Abandon => return Err(self.unheard(open.as_ref())),
@@ -107,18 +113,23 @@ impl Exchange2 {
         open.send.send_data(Bytes::new(), true).map_err(|_| Reset)
     }
 
+    /// Bytes of events that have not been sent.
+    fn waiting(&self, open: Option<&Open>) -> usize {
+        self.writer.stage.len() + open.map_or(0, |open| open.unsent.len())
+    }
+
     /// Polls everything that can move the call on; without a call, until what is staged has been sent.
     async fn turn(&mut self, mut call: Option<&mut Pending>, open: &mut Option<Open>) -> Turn {
         let most = usize::try_from(self.service.limits().batch_bytes).unwrap_or(usize::MAX);
         poll_fn(|cx| {
             if let Some(call) = &mut call
-                && self.writer.stage.len() < most
+                && self.waiting(open.as_ref()) < most
                 && let Poll::Ready(step) = call.poll(cx, &mut self.writer.ex)
             {
                 return Poll::Ready(Turn::Step(step));
             }
             if let Some(open) = open.as_mut() {
-                let staged = self.writer.stage.len();
+                let staged = self.waiting(Some(open));
                 match self.poll_stage(open, cx) {
                     Poll::Ready(Err(Reset)) => return Poll::Ready(Turn::Abandon),
                     Poll::Ready(Ok(())) => {
@@ -129,7 +140,7 @@ impl Exchange2 {
                     }
                     Poll::Pending => {
                         let limits = self.service.limits();
-                        open.stream.stall.took(staged - self.writer.stage.len(), limits);
+                        open.stream.stall.took(staged - self.waiting(Some(open)), limits);
                         open.stream.stall.waits(limits);
                     }
                 }
@@ -159,21 +170,32 @@ impl Exchange2 {
         .await
     }
 
-    /// Sends what is staged, as far as the peer's windows allow.
+    /// Sends what is staged, as far as the peer's windows allow. What is left waits within the budgets, or the stream is reset.
     fn poll_stage(&mut self, open: &mut Open, cx: &mut Context<'_>) -> Poll<Result<(), Reset>> {
-        let stage = &mut self.writer.stage;
-        while !stage.is_empty() {
-            open.send.reserve_capacity(stage.len());
-            match std::task::ready!(open.send.poll_capacity(cx)) {
-                Some(Ok(room)) => {
-                    let piece = Bytes::copy_from_slice(&stage[..room.min(stage.len())]);
-                    stage.drain(..piece.len());
+        loop {
+            if open.unsent.is_empty() {
+                if self.writer.stage.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                open.unsent = Bytes::from(std::mem::take(&mut self.writer.stage));
+            }
+            open.send.reserve_capacity(open.unsent.len());
+            match open.send.poll_capacity(cx) {
+                Poll::Ready(Some(Ok(room))) => {
+                    let piece = open.unsent.split_to(room.min(open.unsent.len()));
                     open.stream.bytes += piece.len();
                     open.send.send_data(piece, false).map_err(|_| Reset)?;
                 }
-                Some(Err(_)) | None => return Poll::Ready(Err(Reset)),
+                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Err(Reset)),
+                Poll::Pending => {
+                    let waits = self.waiting(Some(open));
+                    if let Err(reason) = self.count_waiting(&mut open.share, waits) {
+                        open.send.send_reset(reason);
+                        return Poll::Ready(Err(Reset));
+                    }
+                    return Poll::Pending;
+                }
             }
         }
-        Poll::Ready(Ok(()))
     }
 }

@@ -32,9 +32,20 @@ pub(super) struct Share {
 }
 
 impl Share {
+    /// The same for what is promised on a stream of HTTP/2.
+    pub(super) fn could_cover_on_stream(&self, len: usize) -> bool {
+        self.could_cover(len.saturating_add(FREE_BODY - FREE_ON_STREAM))
+    }
+
     /// Makes the share cover what holds `len` bytes on a stream of HTTP/2.
     pub(super) fn cover_on_stream(&mut self, len: usize) -> bool {
         self.cover(len + FREE_BODY - FREE_ON_STREAM)
+    }
+
+    /// Whether the budget has room for `len` bytes now. Nothing is taken: what is only promised must not keep others out.
+    pub(super) fn could_cover(&self, len: usize) -> bool {
+        let wanted = u64::try_from(len.saturating_sub(FREE_BODY)).unwrap_or(u64::MAX);
+        wanted.saturating_sub(self.held) <= self.memory.0.load(Ordering::Acquire)
     }
 
     /// Makes the share cover what holds `len` bytes. False when the budget does not have it.
@@ -77,6 +88,7 @@ mod tests {
         drop(one);
         assert!(two.cover_on_stream(FREE_ON_STREAM + 1000) && !two.cover_on_stream(FREE_ON_STREAM + 1001));
         assert!(two.cover(FREE_BODY + 1000));
+        assert!(two.could_cover(FREE_BODY + 1000) && !two.could_cover(FREE_BODY + 1001));
         assert!(!two.cover(usize::MAX));
     }
 }

@@ -74,7 +74,12 @@ fn write_chunk_size(out: &mut Vec<u8>, size: usize) {
 
 /// Stages the last event of an open stream.
 pub(super) fn stage_answer(writer: &mut Writer) {
-    writer.stage.extend_from_slice(&writer.ex.body);
+    if writer.stage.is_empty() {
+        std::mem::swap(&mut writer.stage, &mut writer.ex.body);
+        writer.ex.body.clear();
+    } else {
+        writer.stage.extend_from_slice(&writer.ex.body);
+    }
 }
 
 /// Gives up a call whose client is gone: a modern one is cancelled by dropping it, a legacy one runs on unheard.

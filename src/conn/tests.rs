@@ -1,5 +1,6 @@
 //! Connections against the real road, over in-memory pipes and loopback sockets.
 
+mod bodies;
 mod http1;
 mod http2;
 mod pending;
