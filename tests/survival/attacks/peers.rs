@@ -29,16 +29,22 @@ const HOST: u8 = 2;
 fn connections(target: Target) -> Run {
     crowd(&target, 1_500, |target, _| async move {
         let turn = OPENING.acquire().await.expect("it is never closed");
-        let mut stream = sockets::connect_from(HOST, target.address).await?;
+        let connected = sockets::connect_from(HOST, target.address).await;
         drop(turn);
-        reset_at_end(&stream);
-        let asked = exchange(&mut stream, &messages::ping(), &mut Vec::new()).await;
         more(&target.counts.sent);
-        if asked.is_err() {
+        let asked = match connected {
+            Ok(mut stream) => {
+                reset_at_end(&stream);
+                exchange(&mut stream, &messages::ping(), &mut Vec::new()).await.map(|_| stream)
+            }
+            // It was ended as soon as it was there.
+            Err(error) => Err(error),
+        };
+        let Ok(mut stream) = asked else {
             more(&target.counts.refused);
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            tokio::time::sleep(Duration::from_millis(200)).await;
             return Ok(());
-        }
+        };
         let _held = target.hold();
         drain(&mut stream).await;
         target.counts.fault("a connection within the limit was ended");
