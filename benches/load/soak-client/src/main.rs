@@ -41,6 +41,8 @@ const SAMPLES: f64 = 100.0;
 const REST: Duration = Duration::from_secs(60);
 /// How long the last plays may take.
 const LAST: Duration = Duration::from_secs(120);
+/// How many looks in a row, a tenth of a second apart, must find the same before a process counts as started.
+const STEADY: u32 = 20;
 /// How long threads that have nothing to do are kept.
 const THREADS: Duration = Duration::from_secs(15);
 
@@ -89,8 +91,9 @@ async fn soak(args: &Args) -> Outcome<Report> {
     if !shared.rich {
         eprintln!("\n!!! the server has no tool that asks: nothing is asked, watched or reloaded\n");
     }
+    let before = settled(&process).await?;
+    shared.started = Instant::now();
     let shared = Arc::new(shared);
-    let before = process.look()?;
     let mut people = JoinSet::new();
     for number in 0..args.people {
         people.spawn(live(Person::new(Arc::clone(&shared), args.seed, number)));
@@ -126,6 +129,19 @@ async fn is_rich(shared: &Shared) -> Outcome<bool> {
     shared.ledger.answered(&message["id"])?;
     let tools = message["result"]["tools"].as_array().ok_or_else(|| format!("no tools: {}", whole.told()))?;
     Ok(tools.iter().any(|tool| tool["name"] == "ask_later"))
+}
+
+/// The process once all of its threads have begun: the first of them may answer before the last is there.
+async fn settled(process: &Process) -> Outcome<Look> {
+    let mut last = process.look()?;
+    let mut same = 0;
+    while same < STEADY {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let look = process.look()?;
+        same = if (look.files, look.threads) == (last.files, last.threads) { same + 1 } else { 0 };
+        last = look;
+    }
+    Ok(last)
 }
 
 /// Play after play, none before its time, until all stop.
