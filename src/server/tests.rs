@@ -66,8 +66,9 @@ fn a_pulse_comes_while_requests_come() {
         let thread = std::thread::spawn(move || server.run_workers(std::future::pending()).unwrap());
         let mut stream = connect(address);
         let before = pulses();
-        let mut beaten = Vec::new();
+        let (mut beaten, patience) = (Vec::new(), Instant::now() + Duration::from_secs(20));
         while beaten.len() != 1 {
+            assert!(Instant::now() < patience, "{workers:?}: no pulse, or that of everybody: {beaten:?}");
             (0..20).for_each(|_| ping(&mut stream));
             let now = pulses();
             // The first one of each says that there is one.
@@ -85,49 +86,56 @@ fn a_pulse_comes_while_requests_come() {
     }
 }
 
-/// A handler that blocks its worker is told once, by name, and told again when it goes on; one that waits is not.
+/// A handler that blocks its worker is told once, and told again when it blocks again; what waits is not. The time is long enough that a
+/// worker without a core is not taken for a blocked one.
 #[test]
 fn a_blocked_worker_is_told() {
+    std::thread::scope(|scope| {
+        for workers in [Workers::PerCore(1), Workers::Stealing(1)] {
+            scope.spawn(move || block_twice(workers));
+        }
+    });
+}
+
+fn block_twice(workers: Workers) {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Nothing {}
-    for workers in [Workers::PerCore(1), Workers::Stealing(1)] {
-        let (open, gate) = mpsc::channel::<()>();
-        let gate = Arc::new(std::sync::Mutex::new(gate));
-        let limits = Limits { blocked_worker: 40, ..Limits::default() };
-        let hold = move |_: Nothing| {
-            let _ = gate.lock().unwrap().recv();
-            "let go"
-        };
-        let server = builder().workers(workers).limits(limits);
-        let (address, handle, _ended) =
-            start(server.tool(Typed::immediate("hold", "Blocks its worker", hold)));
-        let mut stream = connect(address);
-        ping(&mut stream);
-        std::thread::sleep(Duration::from_millis(120));
-        assert_eq!(handle.blocked_workers(), 0, "{workers:?}: nobody is blocked");
-        let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hold","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-             Mcp-Method: tools/call\r\nMcp-Name: hold\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        for round in 1..=2 {
-            stream.write_all(request.as_bytes()).unwrap();
-            let patience = Instant::now() + Duration::from_secs(10);
-            while handle.blocked_workers() < round {
-                assert!(Instant::now() < patience, "{workers:?}: it is not noticed");
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            std::thread::sleep(Duration::from_millis(120));
-            assert_eq!(handle.blocked_workers(), round, "{workers:?}: it is told once");
-            open.send(()).unwrap();
-            read_until(&mut stream, b"let go");
-            read_until(&mut stream, b"}}");
-            ping(&mut stream);
-            std::thread::sleep(Duration::from_millis(60));
+    let (open, gate) = mpsc::channel::<()>();
+    let gate = Arc::new(std::sync::Mutex::new(gate));
+    let limits = Limits { blocked_worker: 500, ..Limits::default() };
+    let hold = move |_: Nothing| {
+        let _ = gate.lock().unwrap().recv();
+        "let go"
+    };
+    let tool = Typed::immediate("hold", "Blocks its worker", hold);
+    let (address, handle, _ended) = start(builder().workers(workers).limits(limits).tool(tool));
+    let mut stream = connect(address);
+    ping(&mut stream);
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hold","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: tools/call\r\nMcp-Name: hold\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    for round in 1..=2 {
+        let before = handle.blocked_workers();
+        stream.write_all(request.as_bytes()).unwrap();
+        let patience = Instant::now() + Duration::from_secs(20);
+        while handle.blocked_workers() == before {
+            assert!(Instant::now() < patience, "{workers:?} {round}: it is not noticed");
+            std::thread::sleep(Duration::from_millis(5));
         }
-        handle.shut_down();
+        let told = handle.blocked_workers();
+        std::thread::sleep(Duration::from_millis(700));
+        assert_eq!(handle.blocked_workers(), told, "{workers:?} {round}: it is told once");
+        open.send(()).unwrap();
+        read_until(&mut stream, b"let go");
+        read_until(&mut stream, b"}}");
+        ping(&mut stream);
+        // For the watchdog to see that it goes on.
+        std::thread::sleep(Duration::from_millis(300));
     }
+    handle.shut_down();
 }
 
 fn read_until(stream: &mut TcpStream, end: &[u8]) -> Vec<u8> {

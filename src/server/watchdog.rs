@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::conn::Service;
 use crate::road::shedding::Load;
+use crate::road::shedding::turns::PERIOD_MS;
 use crate::tools::polled::{self, Polled};
+
+/// How often is looked at most.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The threads that are watched.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +47,33 @@ impl<T: PartialEq> Sign<T> {
         }
         now.saturating_duration_since(self.since)
     }
+
+    /// Does not count time that is over.
+    fn forget(&mut self, gap: Duration, now: Instant) {
+        self.since = (self.since + gap).min(now);
+    }
+}
+
+/// What is told of a thread.
+#[derive(Debug, PartialEq)]
+enum Told {
+    Blocked { handler: String, by: Duration },
+    GoesOn { after: Duration },
+}
+
+impl Told {
+    fn tell(&self, worker: &str) {
+        match self {
+            Self::Blocked { handler, by } => {
+                let ms = by.as_millis();
+                tracing::warn!(worker, handler, ms, "a worker is blocked, and nothing else goes on there");
+            }
+            Self::GoesOn { after } => {
+                let ms = after.as_millis();
+                tracing::warn!(worker, ms, "a worker that was blocked goes on");
+            }
+        }
+    }
 }
 
 impl Roster {
@@ -61,37 +92,66 @@ impl Roster {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
     }
 
-    fn look(&self, service: &Service, most: Duration) {
-        let now = Instant::now();
+    /// Looks at all of them. Nothing is told while the roster is locked: who listens may take its time, and newcomers add themselves.
+    fn look(&self, service: &Service, pace: &mut Pace, now: Instant) {
+        let gap = pace.gap(now);
+        let mut all = Vec::new();
         for watched in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            watched.look(service, most, now);
+            let load = watched.load.and_then(|load| service.road().loads().get(load));
+            let pulse = load.filter(|load| load.is_waiting()).map(Load::pulses);
+            let told = watched.look(pulse, pace.most, gap, now);
+            all.extend(told.map(|told| (watched.name.clone(), told)));
+        }
+        for (worker, told) in all {
+            if matches!(told, Told::Blocked { .. }) {
+                service.note_blocked();
+            }
+            told.tell(&worker);
         }
     }
 }
 
 impl Watched {
-    fn look(&mut self, service: &Service, most: Duration, now: Instant) {
-        let load = self.load.and_then(|load| service.road().loads().get(load));
-        let (handler_since, pulse_since) = (self.handler.since, self.pulse.since);
+    fn look(&mut self, pulse: Option<u32>, most: Duration, gap: Duration, now: Instant) -> Option<Told> {
+        self.handler.forget(gap, now);
+        self.pulse.forget(gap, now);
+        let begun = self.handler.since.min(self.pulse.since);
         let in_handler = self.handler.stood(self.polled.step(), now);
-        let pulse = load.filter(|load| load.is_waiting()).map(Load::pulses);
-        let stood = in_handler.max(self.pulse.stood(pulse, now));
+        // Where nothing holds it up the pulse stands for as long as its period.
+        let pulse = self.pulse.stood(pulse, now).saturating_sub(Duration::from_millis(PERIOD_MS));
+        let stood = in_handler.max(pulse);
         if stood >= most && !self.told {
             self.told = true;
-            service.note_blocked();
             let handler = if in_handler.is_zero() { String::new() } else { self.polled.name() };
-            let ms = stood.as_millis();
-            tracing::warn!(
-                worker = self.name,
-                handler,
-                ms,
-                "a worker is blocked, and nothing else goes on there"
-            );
+            Some(Told::Blocked { handler, by: stood })
         } else if stood < most && self.told {
             self.told = false;
-            let ms = now.saturating_duration_since(handler_since.min(pulse_since)).as_millis();
-            tracing::warn!(worker = self.name, ms, "a worker that was blocked goes on");
+            Some(Told::GoesOn { after: now.saturating_duration_since(begun) })
+        } else {
+            None
         }
+    }
+}
+
+/// How often is looked.
+#[derive(Debug)]
+struct Pace {
+    most: Duration,
+    every: Duration,
+    last: Instant,
+}
+
+impl Pace {
+    fn new(most: Duration, now: Instant) -> Self {
+        Self { most, every: (most / 4).max(LOOK), last: now }
+    }
+
+    /// How much of the time since the last look does not count. Where that is much longer ago than it should be, the watchdog has not run
+    /// either: the whole process was stopped, or had no core.
+    fn gap(&mut self, now: Instant) -> Duration {
+        let since = now.saturating_duration_since(self.last);
+        self.last = now;
+        if since > 4 * self.every { since } else { Duration::ZERO }
     }
 }
 
@@ -113,8 +173,9 @@ impl Watchdog {
         let dispatch = tracing::dispatcher::get_default(Clone::clone);
         let watch = move || {
             tracing::dispatcher::with_default(&dispatch, || {
-                while end.recv_timeout(most / 4) == Err(RecvTimeoutError::Timeout) {
-                    roster.look(&service, most);
+                let mut pace = Pace::new(most, Instant::now());
+                while end.recv_timeout(pace.every) == Err(RecvTimeoutError::Timeout) {
+                    roster.look(&service, &mut pace, Instant::now());
                 }
             });
         };
@@ -125,5 +186,67 @@ impl Watchdog {
                 Self(None)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn watched(now: Instant) -> Watched {
+        let roster = Roster::default();
+        roster.add(None);
+        let watched = roster.0.lock().unwrap().pop().unwrap();
+        Watched { handler: Sign::new(now), pulse: Sign::new(now), ..watched }
+    }
+
+    /// Looks at a pulse that comes every so many milliseconds, for so long; says what was told, and when.
+    fn beat(most: u64, period: u64, from: Instant, ms: u64) -> Vec<(u64, Told)> {
+        let (mut watched, mut pace) = (watched(from), Pace::new(MS * u32::try_from(most).unwrap(), from));
+        let every = u64::try_from(pace.every.as_millis()).unwrap();
+        let mut all = Vec::new();
+        for at in (0..ms).step_by(usize::try_from(every).unwrap()) {
+            let now = from + Duration::from_millis(at);
+            let gap = pace.gap(now);
+            let pulse = u32::try_from(at / period).unwrap();
+            all.extend(watched.look(Some(pulse), pace.most, gap, now).map(|told| (at, told)));
+        }
+        all
+    }
+
+    /// However little is allowed: a pulse that comes in time holds nobody up, and one that does not come is told once.
+    #[test]
+    fn a_pulse_in_time_is_no_block() {
+        let from = Instant::now();
+        for most in [1, 2, 5, 10, 40, 1_000] {
+            assert_eq!(beat(most, PERIOD_MS, from, 20_000), [], "{most}");
+            let told = beat(most, 1_000_000, from, 20_000);
+            assert!(matches!(&told[..], [(at, Told::Blocked { .. })] if *at <= 2 * most + 25), "{told:?}");
+        }
+    }
+
+    /// A process that was stopped finds nobody blocked when it goes on; who is blocked then is told of when its own time is over.
+    #[test]
+    fn time_in_which_nothing_ran_is_no_block() {
+        let mut now = Instant::now();
+        let (mut watched, mut pace) = (watched(now), Pace::new(1_000 * MS, now));
+        let mut look = |watched: &mut Watched, ms: u32| {
+            now += ms * MS;
+            let gap = pace.gap(now);
+            watched.look(Some(7), pace.most, gap, now)
+        };
+        for _ in 0..3 {
+            assert_eq!(look(&mut watched, 250), None);
+            assert_eq!(look(&mut watched, 3_600_000), None);
+        }
+        for _ in 0..2 {
+            assert_eq!(look(&mut watched, 250), None);
+        }
+        assert_eq!(look(&mut watched, 250), Some(Told::Blocked { handler: String::new(), by: 1_240 * MS }));
+        assert_eq!(look(&mut watched, 3_600_000), None, "it is still blocked");
+        now += 250 * MS;
+        assert!(matches!(watched.look(None, 1_000 * MS, Duration::ZERO, now), Some(Told::GoesOn { .. })));
     }
 }

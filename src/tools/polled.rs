@@ -25,30 +25,40 @@ pub fn here() -> Arc<Polled> {
     HERE.with(|here| Arc::clone(here.get_or_init(Arc::default)))
 }
 
-/// Runs a handler of this name, and says so meanwhile.
+/// Runs a handler of this name, and says so meanwhile. Inside another one that one is what is polled.
 pub(super) fn polling<T>(name: &str, run: impl FnOnce() -> T) -> T {
-    let _over = HERE.with(|here| here.get().map(|here| here.begin(name)));
-    run()
+    HERE.with(|here| {
+        let _over = here.get().and_then(|here| here.begin(name));
+        run()
+    })
 }
 
 /// A handler is polled until this is dropped.
-struct Over(Arc<Polled>);
+struct Over<'p>(&'p Polled);
 
-impl Drop for Over {
+impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.0.step.fetch_add(1, Ordering::Release);
+        self.0.turn();
     }
 }
 
 impl Polled {
-    fn begin(self: &Arc<Self>, name: &str) -> Over {
+    fn begin(&self, name: &str) -> Option<Over<'_>> {
+        if self.step().is_some() {
+            return None;
+        }
         for (word, bytes) in self.name.iter().zip(name.as_bytes().chunks(8).chain([&[][..]])) {
             let mut padded = [0; 8];
             padded[..bytes.len()].copy_from_slice(bytes);
             word.store(u64::from_le_bytes(padded), Ordering::Relaxed);
         }
-        self.step.fetch_add(1, Ordering::Release);
-        Over(Arc::clone(self))
+        self.turn();
+        Some(Over(self))
+    }
+
+    /// Nobody else writes here: a load and a store do.
+    fn turn(&self) {
+        self.step.store(self.step.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
     /// A number that is another one for every handler polled; `None` while none is.
@@ -86,6 +96,13 @@ mod tests {
             });
             assert_eq!(here.step(), None);
         }
+        polling("outer", || {
+            let step = here.step();
+            polling("inner", || assert_eq!((here.step(), here.name()), (step, "outer".to_owned())));
+            assert_eq!((here.step(), here.name()), (step, "outer".to_owned()));
+        });
+        let ended = std::panic::catch_unwind(|| polling("ends", || std::panic::resume_unwind(Box::new(()))));
+        assert!(ended.is_err() && here.step().is_none());
         steps.dedup();
         assert_eq!(steps.len(), 6);
         polling(&(long.clone() + "b"), || assert_eq!(here.name(), long));
