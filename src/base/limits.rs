@@ -111,11 +111,11 @@ limits! {
     connections: Count = 10_000, 1 ..= 1_000_000;
     /// Most open connections of one peer (an IPv4 address, or an IPv6 /64); more are closed at once. 0 is no bound. Peers on the loopback are exempt unless `--limit-loopback` is set.
     peer_connections: Count = 1_000, 0 ..= 1_000_000;
-    /// How many requests of one peer are admitted for long; more are answered 429, and 503 from twice the burst on. 0 is no bound. Every request counts, whatever it is answered.
+    /// How many requests of one peer are admitted for long; more are answered 429, and 503 from twice the burst on, but a peer that goes beyond is still served at its rate. 0 is no bound. Every request counts, whatever it is answered.
     peer_rate: PerSecond = 0, 0 ..= 1_000_000;
     /// How many requests of one peer are admitted at once, after a pause.
     peer_burst: Count = 100, 1 ..= 1_000_000;
-    /// Most peers whose rates are remembered, at 25 bytes each; beyond it newcomers share the allowance of one peer until others have paused.
+    /// Most peers whose rates are remembered, at 34 bytes each; beyond it newcomers share the allowance of one peer until others have paused.
     peer_table: Count = 65_536, 16 ..= 16_777_216;
     /// How much later than it could be served a ready connection may get its turn. Where that lasts, who comes beyond it is answered 503 at once, those first who have had most; 0 turns nobody away.
     overload_delay: Milliseconds = 100, 0 ..= 60_000;

@@ -1,8 +1,9 @@
 //! Stage `limit`: rate limits, off unless `peer_rate` is set or the embedding program brings a limiter. A wire check, after auth: it needs the
 //! principal.
 //!
-//! A request is charged to its peer at the door and judged here. So one that is refused before it comes here costs as much as any other, and
-//! tokens cannot be guessed faster than requests are admitted; and a peer that goes on far beyond its allowance is shed at the door.
+//! A request is charged to its peer at the door and judged here. So one that is refused before it comes here costs as much as any other. What
+//! is beyond the peer's allowance costs tries at the door only, of which there are twice as many: so tokens cannot be guessed without end,
+//! and a peer that goes on far beyond its allowance is shed at the door, and is yet served at its rate.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -25,32 +25,27 @@ impl Road {
     ) -> Entry {
         let shared = &*self.0;
         shared.note_head(&head, exchange);
-        // Before anything else, whatever comes of the request: another path, a guessed token.
-        let toll = match limit::door(shared.rates.as_ref(), &shared.clock, peer) {
+        let endpoint = is_endpoint(&shared.settings.path, head.path());
+        let admitted = if endpoint { admit(shared, peer) } else { Ok(()) };
+        // Before anything else, whatever comes of the request: another path, a guessed token. Who is turned away for what others do does not
+        // pay for it.
+        let admitted = admitted.and_then(|()| limit::door(shared.rates.as_ref(), &shared.clock, peer));
+        let toll = match admitted {
             Ok(toll) => toll,
             Err(refusal) => {
                 origin::note(&shared.settings, &head, peer, exchange);
                 return Entry::Answer(shared.refuse(refusal, &head, None, exchange));
             }
         };
-        if !is_endpoint(&shared.settings.path, head.path()) {
+        if !endpoint {
             origin::note(&shared.settings, &head, peer, exchange);
             return Entry::Answer(not_found(&shared.settings.path, exchange));
         }
-        let admitted = match shared.loads.admit(peer, &shared.clock) {
-            Ok(()) if shared.is_draining() => Err(Refusal::plain(Rejection::Draining)),
-            admitted => admitted,
-        };
-        let entered = if let Err(refusal) = admitted {
-            origin::note(&shared.settings, &head, peer, exchange);
-            Err(refusal)
-        } else {
-            match head.verb() {
-                Verb::Post => enter_post(shared, &head, declared, peer, toll, exchange).map(Entry::Body),
-                Verb::Get | Verb::Delete => bodiless(shared, &head, peer, toll, exchange),
-                Verb::Options => options(shared, &head, peer, exchange).map(Entry::Answer),
-                Verb::Head | Verb::Other => other(shared, &head, peer, exchange).map(Entry::Answer),
-            }
+        let entered = match head.verb() {
+            Verb::Post => enter_post(shared, &head, declared, peer, toll, exchange).map(Entry::Body),
+            Verb::Get | Verb::Delete => bodiless(shared, &head, peer, toll, exchange),
+            Verb::Options => options(shared, &head, peer, exchange).map(Entry::Answer),
+            Verb::Head | Verb::Other => other(shared, &head, peer, exchange).map(Entry::Answer),
         };
         entered.unwrap_or_else(|refusal| Entry::Answer(shared.refuse(refusal, &head, None, exchange)))
     }
@@ -72,6 +67,12 @@ impl Road {
         let text = "no memory is left for request bodies (body_memory)";
         self.0.refuse(Refusal::text(Rejection::Overloaded, text), &head, None, exchange)
     }
+}
+
+/// Judges a request by what this server has to do.
+fn admit(shared: &Shared, peer: &Peer) -> Result<(), Refusal<'static>> {
+    shared.loads.admit(peer, &shared.clock)?;
+    if shared.is_draining() { Err(Refusal::plain(Rejection::Draining)) } else { Ok(()) }
 }
 
 /// The endpoint is served with and without a slash at its end, and nothing is ever redirected.

@@ -108,6 +108,22 @@ fn a_connection_ends_and_a_stream_does_not() {
     assert_eq!(client.send(&ping()).status, 200);
 }
 
+/// Who is turned away for what all of them want together has not spent its own allowance on that.
+#[test]
+fn who_is_turned_away_pays_nothing() {
+    let limits = changed(&[("peer_rate", 1), ("peer_burst", 20)]);
+    let server = Server::with(|builder| builder.limits(limits).limit_loopback(true));
+    overwhelm(&server);
+    let mut client = server.client_of(2, Protocol::Http2);
+    for _ in 0..50 {
+        assert_shed(&client.send(&ping()), "POST", LATE);
+    }
+    for _ in 0..10 {
+        pulse(&server);
+        assert_eq!([client.send(&ping()).status, client.send(&ping()).status], [200; 2]);
+    }
+}
+
 /// What a turn admits, once turns are cut: at least two requests, and those of others for as long as the pulse is not late.
 #[test]
 fn a_turn_goes_on_until_it_is_late() {
