@@ -34,8 +34,12 @@ impl Seldom {
         }
         let later = now_ms.saturating_add(PERIOD_MS);
         self.next_ms.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).ok()?;
-        let count = self.count();
-        Some(count - self.told.swap(count, Ordering::Relaxed))
+        self.tell(self.count())
+    }
+
+    /// Tells of so many in all. Somebody may have told of more since they were counted.
+    fn tell(&self, count: u64) -> Option<u64> {
+        count.checked_sub(self.told.fetch_max(count, Ordering::Relaxed)).filter(|&more| more > 0)
     }
 }
 
@@ -57,6 +61,15 @@ mod tests {
         assert_eq!(seldom.due(2000), None, "nothing has come since");
         seldom.add();
         assert_eq!((seldom.due(2001), seldom.count()), (Some(1), 1002));
+    }
+
+    /// Who counts, and is held up for longer than a period before it tells.
+    #[test]
+    fn who_tells_late_tells_nothing_twice() {
+        let seldom = Seldom::default();
+        for (count, told) in [(3, Some(3)), (10, Some(7)), (5, None), (10, None), (12, Some(2))] {
+            assert_eq!(seldom.tell(count), told, "{count}");
+        }
     }
 
     #[test]
