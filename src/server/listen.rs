@@ -21,6 +21,9 @@ const BACKLOG: i32 = 1024;
 /// The first and the longest wait after the system has run out of something, in milliseconds.
 const BACK_OFF: (u64, u64) = (10, 1_000);
 
+/// So many connections in a row that fail before they are accepted are met without a pause.
+const FAULTS_IN_A_ROW: u32 = 64;
+
 /// Binds `address` for the first time. A port that is to be shared is tried alone first: else a second server on the same address would
 /// start without a word and take half of the connections.
 pub(super) fn bind_first(address: SocketAddr, shared: bool) -> io::Result<(Socket, SocketAddr)> {
@@ -118,8 +121,15 @@ pub(super) fn accept(
     // Where it cannot be told, the stricter rules hold.
     let on_loopback = listener.local_addr().map_or(true, |bound| bound.ip().is_loopback());
     async move {
-        let mut door =
-            Door { watch: service.stop().watch(), service, gate, on_loopback, worker, back_off: BACK_OFF.0 };
+        let mut door = Door {
+            watch: service.stop().watch(),
+            service,
+            gate,
+            on_loopback,
+            worker,
+            back_off: BACK_OFF.0,
+            failed: 0,
+        };
         door.accept(&listener).await;
         door.accept_rest(&listener).await;
         drop(listener);
@@ -136,6 +146,8 @@ struct Door {
     worker: u16,
     /// The next wait after the system has run out of something.
     back_off: u64,
+    /// How often in a row accepting has failed.
+    failed: u32,
 }
 
 impl Door {
@@ -154,18 +166,23 @@ impl Door {
         }
     }
 
-    /// Accepts what waits already. To those clients they are connected, and may have sent a request.
+    /// Accepts what waits already. To those clients they are connected, and may have sent a request. More than the queue holds cannot have
+    /// waited: who goes on connecting must not keep the server from its end.
     async fn accept_rest(&mut self, listener: &TcpListener) {
         let socket = SockRef::from(listener);
         // Newcomers find the queue full from here on, try again, and find it closed.
         let _ = socket.listen(0);
-        while self.watch.phase() != Phase::Stopped {
-            match socket.accept().and_then(|(stream, address)| Ok((nonblocking(stream)?, address))) {
+        for accepted in
+            waiting(|| socket.accept().and_then(|(stream, address)| Ok((nonblocking(stream)?, address))))
+        {
+            if self.watch.phase() == Phase::Stopped {
+                return;
+            }
+            match accepted {
                 Ok((stream, address)) => {
                     let Some(address) = address.as_socket() else { continue };
                     self.serve(stream, address).await;
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) => self.pause(&error, Phase::Stopped).await,
             }
         }
@@ -174,7 +191,7 @@ impl Door {
     /// Serves a connection once there is a place for it. The place is asked for last: a listener that waits must not hold one, and whoever
     /// has too many connections must not be the one that others wait behind. While the server drains places are given back, too.
     async fn serve(&mut self, stream: TcpStream, address: SocketAddr) {
-        self.back_off = BACK_OFF.0;
+        (self.back_off, self.failed) = (BACK_OFF.0, 0);
         let Some(held) = self.gate.peers.admit(address.ip()) else {
             return turn_away(&stream, address, &self.service);
         };
@@ -193,9 +210,11 @@ impl Door {
         ));
     }
 
-    /// Waits for the system to recover, where it is the system's fault, but not beyond `phase`.
+    /// Waits for the system to recover, where it is the system's fault, but not beyond `phase`. A fault of so many connections in a row is
+    /// the system's: a listener that gives nothing else must not keep the worker busy.
     async fn pause(&mut self, error: &io::Error, phase: Phase) {
-        if is_the_peers(error) {
+        self.failed = self.failed.wrapping_add(1);
+        if is_the_peers(error) && !self.failed.is_multiple_of(FAULTS_IN_A_ROW) {
             return;
         }
         tracing::warn!(%error, wait_ms = self.back_off, "cannot accept connections");
@@ -205,6 +224,12 @@ impl Door {
         }
         self.back_off = (self.back_off * 2).min(BACK_OFF.1);
     }
+}
+
+/// What waits in a listen queue, and no more than it holds, whoever else comes meanwhile.
+fn waiting<T>(mut accept: impl FnMut() -> io::Result<T>) -> impl Iterator<Item = io::Result<T>> {
+    let waits = |accepted: &io::Result<T>| !matches!(accepted, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+    (0..=BACKLOG).map(move |_| accept()).take_while(waits)
 }
 
 /// What a connection holds for as long as it is open.
@@ -237,14 +262,30 @@ fn nonblocking(stream: Socket) -> io::Result<TcpStream> {
     TcpStream::from_std(stream.into())
 }
 
-/// Whether an accept error belongs to the connection that was to be accepted. Everything else is the system's, which needs a pause to
-/// recover: descriptors or memory have run out.
+/// Whether an accept error belongs to the connection that was to be accepted: its end, or what the network or a firewall has to say of it.
+/// Everything else is the system's, which needs a pause to recover: descriptors or memory have run out.
 fn is_the_peers(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable, NetworkDown,
+        NetworkUnreachable,
+    };
     matches!(
         error.kind(),
-        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
-    )
+        ConnectionAborted
+            | ConnectionRefused
+            | ConnectionReset
+            | HostUnreachable
+            | NetworkDown
+            | NetworkUnreachable
+    ) || error.raw_os_error().is_some_and(|number| PENDING.contains(&number))
 }
+
+/// Errors without a kind of their own that an accept hands over from the connection: EPERM, ENONET, EPROTO, ENOPROTOOPT, EOPNOTSUPP and
+/// EHOSTDOWN, by Linux's numbers.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const PENDING: &[i32] = &[1, 64, 71, 92, 95, 112];
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const PENDING: &[i32] = &[];
 
 #[cfg(test)]
 mod tests {
@@ -259,6 +300,39 @@ mod tests {
         assert_eq!(again, address);
         for shared in [true, false] {
             assert_eq!(bind_first(address, shared).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        }
+    }
+
+    /// Below, at and above what the queue holds, with a fault among them.
+    #[test]
+    fn who_goes_on_connecting_is_not_waited_for() {
+        let most = usize::try_from(BACKLOG).unwrap() + 1;
+        for come in [0, 1, most - 1, most, most + 1, usize::MAX] {
+            let mut taken = 0;
+            let accept = || {
+                taken += 1;
+                match taken {
+                    _ if taken > come => Err(io::Error::from(io::ErrorKind::WouldBlock)),
+                    3 => Err(io::Error::from(io::ErrorKind::ConnectionAborted)),
+                    _ => Ok(()),
+                }
+            };
+            assert_eq!(waiting(accept).count(), come.min(most), "{come}");
+            assert_eq!(taken, most.min(come.saturating_add(1)), "{come}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn whose_fault_a_failed_accept_is() {
+        // EPERM, ENONET, EPROTO, ENOPROTOOPT, EOPNOTSUPP, ENETDOWN, ENETUNREACH, ECONNABORTED, ECONNRESET, ECONNREFUSED, EHOSTDOWN,
+        // EHOSTUNREACH.
+        for number in [1, 64, 71, 92, 95, 100, 101, 103, 104, 111, 112, 113] {
+            assert!(is_the_peers(&io::Error::from_raw_os_error(number)), "{number}");
+        }
+        // EBADF, ENOMEM, ENFILE, EMFILE, ENOTSOCK, ENOBUFS.
+        for number in [9, 12, 23, 24, 88, 105] {
+            assert!(!is_the_peers(&io::Error::from_raw_os_error(number)), "{number}");
         }
     }
 
