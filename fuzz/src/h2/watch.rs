@@ -100,7 +100,8 @@ impl Default for Watch {
             initial: WINDOW,
             said: VecDeque::new(),
             pings: VecDeque::new(),
-            max_streams: usize::MAX,
+            // Until it says otherwise: it may refuse more already.
+            max_streams: 1,
             stream_window: WINDOW,
             given: Vec::new(),
             taken: Vec::new(),
@@ -249,7 +250,7 @@ impl Watch {
         let response = heard.response.as_mut().expect("data before the head");
         response.body.extend_from_slice(payload);
         if flags & END_STREAM != 0 {
-            heard.end();
+            heard.end(wild);
         }
         self.taken.push((stream, len));
     }
@@ -264,6 +265,7 @@ impl Watch {
         }
         let (stream, end, block) = self.block.take().expect("it is there");
         let fields = self.decoder.decode(&block);
+        let wild = self.wild;
         let heard = self.stream(stream);
         heard.more("a head");
         assert!(heard.response.is_none(), "a second answer on {stream}");
@@ -271,7 +273,7 @@ impl Watch {
         if response.status >= 200 {
             heard.response = Some(response);
             if end {
-                heard.end();
+                heard.end(wild);
             }
         } else {
             assert!(response.status == 100 && response.fields.is_empty() && !end, "{response:?}");
@@ -347,13 +349,14 @@ impl Heard {
         assert!(self.reset.is_none(), "{what} behind a reset");
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, wild: bool) {
         self.ended = true;
         let response = self.response.as_mut().expect("it ends with a head or behind one");
         if let Some(length) = response.field("content-length") {
             let length: usize = length.parse().expect("digits");
-            response.head_only = self.head;
-            assert_eq!(response.body.len(), if self.head { 0 } else { length }, "{response:?}");
+            // What nobody knows to have been asked may have been HEAD.
+            response.head_only = self.head || wild && response.body.is_empty();
+            assert_eq!(response.body.len(), if response.head_only { 0 } else { length }, "{response:?}");
         }
     }
 }
