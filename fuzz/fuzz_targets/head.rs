@@ -160,13 +160,16 @@ fn request_line(line: &[u8]) -> Option<u16> {
     let [method, target, version] = words[..] else { return Some(400) };
     let version = std::str::from_utf8(version).unwrap_or("");
     if version != "HTTP/1.0" && version != "HTTP/1.1" {
-        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let digit = |text: &str| text.len() == 1 && text.bytes().all(|byte| byte.is_ascii_digit());
         let named = version.strip_prefix("HTTP/").and_then(|numbers| numbers.split_once('.'));
-        return Some(if named.is_some_and(|(major, minor)| digits(major) && digits(minor)) {
+        return Some(if named.is_some_and(|(major, minor)| digit(major) && digit(minor)) {
             505
         } else {
             400
         });
+    }
+    if method == b"CONNECT" {
+        return Some(400);
     }
     let Ok(target) = std::str::from_utf8(target) else { return Some(400) };
     let plain = target.chars().all(|c| c.is_ascii_graphic() && c != '#');
@@ -194,6 +197,8 @@ fn is_host(value: &[u8]) -> bool {
                 && port.bytes().skip(1).all(|byte| byte.is_ascii_digit());
         }
         Some(_) => return false,
+        // No host, but a port.
+        None if value.starts_with(':') => return false,
         None => value.split_once(':').unwrap_or((value, "")),
     };
     is_name(host) && port.bytes().all(|byte| byte.is_ascii_digit())
