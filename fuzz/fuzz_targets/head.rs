@@ -184,7 +184,7 @@ fn request_line(line: &[u8]) -> Option<u16> {
     (!plain || !formed).then_some(400)
 }
 
-/// RFC 3986 3.2.2 and 3.2.3, read loosely where the brackets are concerned. A port alone is none: RFC 9110 4.2.1.
+/// RFC 3986 3.2.2 and 3.2.3, read loosely where the brackets are concerned.
 fn is_host(value: &[u8]) -> bool {
     let Ok(value) = std::str::from_utf8(value) else { return false };
     let (host, port) = match value.rsplit_once(']') {
@@ -201,8 +201,7 @@ fn is_host(value: &[u8]) -> bool {
         None if value.starts_with(':') => return false,
         None => value.split_once(':').unwrap_or((value, "")),
     };
-    let alone = host.is_empty() && !value.is_empty();
-    !alone && is_name(host) && port.bytes().all(|byte| byte.is_ascii_digit())
+    is_name(host) && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_name(name: &str) -> bool {
